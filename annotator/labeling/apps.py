@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class LabelingConfig(AppConfig):
+    name = "annotator.labeling"
+    label = "labeling"
+    verbose_name = "Labeling"

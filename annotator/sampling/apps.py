@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class SamplingConfig(AppConfig):
+    name = "annotator.sampling"
+    label = "sampling"
+    verbose_name = "Sampling"

@@ -1,0 +1,28 @@
+"""Who may enter a study, and as what."""
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404
+
+from annotator.studies.models import Membership, Role, Study
+
+
+def roles_in(user: object, study: Study) -> frozenset[str]:
+    """The person's roles there; empty for a stranger."""
+    return frozenset(Membership.objects.filter(study=study, user=user).values_list("role", flat=True))  # type: ignore[misc]  # any user object
+
+
+def study_for(user: object, slug: str, *roles: str) -> Study:
+    """The study, if the person belongs to it and, where roles are named, holds one of them.
+
+    Another's study does not exist (404); a missing role in one's own is said (403).
+    The person's roles come along as `study.my_roles`.
+    """
+    study = Study.objects.filter(slug=slug).first()
+    mine = roles_in(user, study) if study and getattr(user, "is_authenticated", False) else frozenset()
+    if study is None or not mine:
+        raise Http404("There is no such study.")
+    if roles and not mine & set(roles):
+        wanted = " or ".join(Role(role).label.lower() for role in roles)
+        raise PermissionDenied(f"This needs the role {wanted} in the study.")
+    study.my_roles = mine  # type: ignore[attr-defined]  # for the page's frame
+    return study
