@@ -187,6 +187,8 @@ STORAGES = {
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
 
+METRICS_TOKEN = env.str("METRICS_TOKEN", default="")  # who holds it reads /metrics
+
 # --- REST
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
