@@ -19,7 +19,7 @@ HTTPS = env.bool("HTTPS", default=False)  # behind a proxy that speaks https
 def read_secret() -> str:
     """From SECRET_KEY, else from var/secret, which is written once."""
     if given := env.str("SECRET_KEY", default=""):
-        return given
+        return str(given)
     path = VAR_DIR / "secret"
     if not path.exists():
         VAR_DIR.mkdir(parents=True, exist_ok=True)

@@ -81,7 +81,6 @@ class Round(models.Model):
     gate_continued_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     opened_at = models.DateTimeField(auto_now_add=True)
     opened_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
-    first_submitted_at = models.DateTimeField(null=True)  # from then on gate, overlap and version stand
     closed_at = models.DateTimeField(null=True)
     closed_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
 

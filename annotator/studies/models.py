@@ -105,7 +105,7 @@ class Session(models.Model):
     started_at = models.DateTimeField(auto_now_add=True)
     ended_at = models.DateTimeField(null=True)
     started_by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
-    participants = models.ManyToManyField(USER, related_name="+")
+    participants: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(USER, related_name="+")
     notes = models.TextField(blank=True)
 
     def __str__(self) -> str:

@@ -1,0 +1,62 @@
+"""What may be answered, ready for checking a submission: cached by version, so it costs no query."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from annotator.codebook.models import Category, Codebook, Facet
+
+
+@dataclass(frozen=True)
+class FacetChoices:
+    id: int
+    key: str
+    name: str
+    is_many: bool
+    is_optional: bool
+    decided: str
+    categories: dict[str, int]  # uid → id, the active ones
+    names: dict[str, str]  # uid → name
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The facets of a codebook by key, in order, the built-in verdict apart."""
+
+    facets: dict[str, FacetChoices]
+    verdict: FacetChoices | None
+    bug_id: int | None  # category "bug" of the verdict
+    not_a_bug_id: int | None
+
+
+def choices_of(codebook: Codebook) -> Choices:
+    """Choices as of the codebook's present version number."""
+    return _read(codebook.pk, codebook.number)
+
+
+@lru_cache(maxsize=64)
+def _read(codebook_id: int, number: int) -> Choices:
+    facets = list(Facet.objects.filter(codebook_id=codebook_id, retired_at=None))
+    categories = list(Category.objects.filter(facet__in=facets, state=Category.State.ACTIVE))
+    read = [_facet(facet, categories) for facet in facets]
+    verdict = next((facet for facet in read if facet.key == Facet.VERDICT), None)
+    by_name = {name: verdict.categories[uid] for uid, name in verdict.names.items()} if verdict else {}
+    return Choices(
+        facets={facet.key: facet for facet in read if facet.key != Facet.VERDICT},
+        verdict=verdict,
+        bug_id=by_name.get(Category.BUG),
+        not_a_bug_id=by_name.get(Category.NOT_A_BUG),
+    )
+
+
+def _facet(facet: Facet, categories: list[Category]) -> FacetChoices:
+    mine = [category for category in categories if category.facet_id == facet.pk]
+    return FacetChoices(
+        id=facet.pk,
+        key=facet.key,
+        name=facet.name,
+        is_many=facet.is_many,
+        is_optional=facet.is_optional,
+        decided=facet.decided,
+        categories={category.uid: category.pk for category in mine},
+        names={category.uid: category.name for category in mine},
+    )

@@ -1,0 +1,446 @@
+"""What raters and leads do in a round. Each submission takes the round's row first, as the close does."""
+
+import datetime as dt
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import F, Max
+from django.utils import timezone
+
+from annotator.accounts.models import User
+from annotator.codebook.choices import choices_of
+from annotator.codebook.models import Codebook, Version
+from annotator.history.actions import record
+from annotator.labeling import dealing
+from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
+from annotator.labeling.submission import Submission, check, check_text
+from annotator.sampling.models import Bug
+from annotator.studies.models import Membership, Role, Study
+from annotator.web.errors import BadInput, Refused
+
+State = Assignment.State
+LONGEST_DRAFT = 60_000
+LONGEST_TURN = 4 * 3600  # seconds of active time that one submission may add
+
+
+# --- opening
+
+
+@transaction.atomic
+def open_round(
+    *,
+    study: Study,
+    name: str,
+    bugs: Sequence[Bug],
+    raters: Sequence[User],
+    by: User,
+    kind: str = Round.Kind.MAIN,
+    design: str = Round.Design.FIXED,
+    overlap: int = 2,
+    seed: int = 0,
+    gate_coefficient: str = "",
+    gate_method: str = Round.GateMethod.LOWER,
+    gate_bound: float = 0.8,
+    gate_min_n: int = 10,
+    lease_minutes: int = 120,
+) -> Round:
+    """Deal the bugs to the raters. In a fixed design every rater gets every bug."""
+    Study.objects.select_for_update().get(pk=study.pk)
+    if design == Round.Design.FIXED:
+        overlap = len(raters)
+    _check_opening(study=study, name=name, bugs=bugs, raters=raters, overlap=overlap, design=design)
+    latest = Round.objects.filter(study=study).aggregate(latest=Max("number"))["latest"] or 0
+    opened = Round.objects.create(
+        study=study,
+        number=latest + 1,
+        name=name.strip(),
+        kind=kind,
+        design=design,
+        overlap=overlap,
+        seed=seed,
+        lease_minutes=lease_minutes,
+        gate_coefficient=gate_coefficient,
+        gate_method=gate_method,
+        gate_bound=gate_bound,
+        gate_min_n=gate_min_n,
+        codebook_version=Version.objects.filter(codebook__study=study).order_by("-number").first(),
+        opened_by=by,
+    )
+    _deal(opened, bugs=bugs, raters=raters)
+    details = {"bugs": len(bugs), "raters": [rater.username for rater in raters], "design": design, "seed": seed}
+    record("opened a round", by=by, kind="round", object_id=opened.pk, label=name, study_id=study.pk, new=details)
+    return opened
+
+
+def _check_opening(
+    *, study: Study, name: str, bugs: Sequence[Bug], raters: Sequence[User], overlap: int, design: str
+) -> None:
+    if not name.strip():
+        raise BadInput("Give the round a name.")
+    if Round.objects.filter(study=study, name=name.strip()).exists():
+        raise BadInput(f"There is a round named “{name.strip()}” already. Choose another name.")
+    if not bugs:
+        raise BadInput("No bug was chosen. Import a sheet or widen the choice.")
+    if len({rater.pk for rater in raters}) != len(raters) or not raters:
+        raise BadInput("Choose the raters, each once.")
+    if not 1 <= overlap <= len(raters):
+        raise BadInput(f"{overlap} raters a bug are asked for, {len(raters)} are chosen.")
+    members = Membership.objects.filter(study=study, role=Role.RATER).values_list("user_id", flat=True)
+    strangers = [rater.username for rater in raters if rater.pk not in set(members)]
+    if strangers:
+        raise BadInput(f"{strangers[0]} is not a rater of this study. Give the role under Members first.")
+    if not Codebook.objects.filter(study=study).exists():
+        raise BadInput("The study has no codebook yet. Choose one first.")
+
+
+def _deal(opened: Round, *, bugs: Sequence[Bug], raters: Sequence[User]) -> None:
+    numbers = [bug.pk for bug in bugs]
+    is_pool = opened.design == Round.Design.POOL
+    RoundBug.objects.bulk_create(
+        [
+            RoundBug(round=opened, bug=bug, position=place, overlap=opened.overlap, taken=0 if is_pool else opened.overlap)
+            for place, bug in enumerate(bugs)
+        ],
+        batch_size=500,
+    )
+    if opened.design == Round.Design.ROTATING:
+        names = [rater.username for rater in raters]
+        groups = dealing.rotating(numbers, names, overlap=opened.overlap, seed=opened.seed)
+        shares = {name: [bug for bug in numbers if name in groups[bug]] for name in names}
+    else:
+        shares = {rater.username: numbers for rater in raters}
+    rows = [
+        Assignment(round=opened, bug_id=bug, rater=rater, position=place)
+        for rater in raters
+        for place, bug in enumerate(dealing.order_for(shares[rater.username], seed=opened.seed, rater=rater.username))
+    ]
+    Assignment.objects.bulk_create(rows, batch_size=1000)
+
+
+@transaction.atomic
+def set_gate(*, round_: Round, coefficient: str, method: str, bound: float, min_n: int, by: User) -> Round:
+    """Change the gate until the first submission; who rates in the round never can, so nothing is told by a refusal."""
+    round_ = Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
+    _refuse_closed(round_)
+    if Assignment.objects.filter(round=round_, rater=by).exists():
+        raise Refused("Who rates in a round does not change its gate.")
+    if Assignment.objects.filter(round=round_, revision__gt=0).exists():
+        raise Refused("The gate stands since the first submission.")
+    old = [round_.gate_coefficient, round_.gate_method, round_.gate_bound, round_.gate_min_n]
+    round_.gate_coefficient, round_.gate_method = coefficient, method
+    round_.gate_bound, round_.gate_min_n = bound, min_n
+    round_.save(update_fields=["gate_coefficient", "gate_method", "gate_bound", "gate_min_n"])
+    new = [coefficient, method, bound, min_n]
+    record("changed a gate", by=by, kind="round", object_id=round_.pk, label=round_.name, study_id=round_.study_id, old=old, new=new)
+    return round_
+
+
+# --- taking the next bug
+
+
+def next_for(round_: Round, rater: User) -> Assignment | None:
+    """The rater's next bug, claimed where the round is a pool; None when nothing is left for now."""
+    if round_.design == Round.Design.POOL:
+        return claim_next(round_=round_, rater=rater)
+    mine = Assignment.objects.filter(round=round_, rater=rater)
+    return (
+        mine.filter(state=State.TODO).order_by("position").first()
+        or mine.filter(state=State.PARKED).order_by("position").first()
+    )
+
+
+@transaction.atomic
+def claim_next(*, round_: Round, rater: User) -> Assignment | None:
+    """Take a place at the first bug that has one free. The last place goes to exactly one rater."""
+    mine = Assignment.objects.filter(round=round_, rater=rater)
+    now = timezone.now()
+    held = mine.filter(state=State.CLAIMED).order_by("position").first()
+    if held and held.lease_until and held.lease_until > now:
+        return held
+    release_expired(round_=round_, now=now)
+    free = mine.filter(
+        state=State.TODO, bug__round_bugs__round=round_, bug__round_bugs__taken__lt=F("bug__round_bugs__overlap")
+    )
+    for candidate in free.order_by("position")[:50]:
+        if _take_place(round_.pk, candidate.bug_id):
+            candidate.state = State.CLAIMED
+            candidate.claimed_at = now
+            candidate.lease_until = now + round_.lease
+            candidate.save(update_fields=["state", "claimed_at", "lease_until"])
+            return candidate
+    return mine.filter(state=State.PARKED).order_by("position").first()
+
+
+def _take_place(round_id: int, bug_id: int) -> bool:
+    """The race is lost here: a conditional update under the row's check constraint."""
+    places = RoundBug.objects.filter(round_id=round_id, bug_id=bug_id, taken__lt=F("overlap"))
+    return places.update(taken=F("taken") + 1) == 1
+
+
+def _free_place(round_id: int, bug_id: int) -> None:
+    RoundBug.objects.filter(round_id=round_id, bug_id=bug_id, taken__gt=0).update(taken=F("taken") - 1)
+
+
+@transaction.atomic
+def release_expired(*, round_: Round, now: dt.datetime) -> int:
+    """Give back the places whose lease is over; drafts stay with their owners."""
+    lapsed = Assignment.objects.filter(round=round_, state=State.CLAIMED, lease_until__lte=now)
+    count = 0
+    for assignment in lapsed.select_for_update():
+        is_mine = Assignment.objects.filter(pk=assignment.pk, state=State.CLAIMED, lease_until__lte=now)
+        if is_mine.update(state=State.TODO, lease_until=None, claimed_at=None):
+            _free_place(round_.pk, assignment.bug_id)
+            count += 1
+    return count
+
+
+# --- answering
+
+
+@transaction.atomic
+def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assignment:
+    """Store the rater's answers. The same submission twice counts once; a later one is a new revision."""
+    round_ = _take_round(assignment.round_id)
+    assignment = _own(assignment, by=by)
+    if submission.key and submission.key == assignment.submission_key:
+        return assignment
+    _refuse_closed(round_)
+    choices = choices_of(round_.study.codebook)
+    rows = check(submission, choices)
+    assisted = {facet.id for facet in choices.facets.values() if facet.key in submission.assisted}
+    _hold_place(assignment, round_)
+    now = timezone.now()
+    revision = assignment.revision + 1
+    before = _retire_current(assignment)
+    Answer.objects.bulk_create(
+        Answer(
+            assignment=assignment,
+            round_id=assignment.round_id,
+            bug_id=assignment.bug_id,
+            rater_id=assignment.rater_id,
+            facet_id=facet,
+            category_id=category,
+            slot=slot,
+            revision=revision,
+            is_assisted=facet in assisted,
+        )
+        for facet, category, slot in rows
+    )
+    _pin(assignment, submission, revision=revision)
+    _mark_submitted(assignment, submission, revision=revision, now=now)
+    record(
+        "answered" if revision == 1 else "changed an answer",
+        by=by,
+        kind="assignment",
+        object_id=assignment.pk,
+        study_id=round_.study_id,
+        round_id=round_.pk,
+        old=before,
+        new=[[facet, category] for facet, category, _ in rows],
+        why=submission.not_a_bug,
+    )
+    return assignment
+
+
+def _take_round(round_id: int) -> Round:
+    """Share the round's row with other submissions and shut out the close."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM labeling_round WHERE id = %s FOR SHARE", [round_id])
+    return Round.objects.select_related("study__codebook").get(pk=round_id)
+
+
+def _own(assignment: Assignment, *, by: User) -> Assignment:
+    found = Assignment.objects.select_for_update().filter(pk=assignment.pk, rater=by).first()
+    if found is None:
+        raise Refused("This is another rater's turn. Nothing was stored.")
+    return found
+
+
+def _refuse_closed(round_: Round) -> None:
+    if not round_.is_open:
+        raise Refused("The round is closed: its answers stand. You can flag one of yours for another look.")
+
+
+def _hold_place(assignment: Assignment, round_: Round) -> None:
+    """A place lost by a lapsed lease or given up by a skip has to be free still."""
+    lost = assignment.state in (State.SKIPPED, State.COVERED) or (
+        assignment.state == State.TODO and round_.design == Round.Design.POOL
+    )
+    if lost and not _take_place(assignment.round_id, assignment.bug_id):
+        raise Refused("The place at this bug was given to another rater meanwhile. Your draft is kept.")
+
+
+def _retire_current(assignment: Assignment) -> list[list[int]] | None:
+    if assignment.revision == 0:
+        return None
+    current = Answer.objects.filter(assignment=assignment, is_current=True)
+    before = [list(pair) for pair in current.order_by("facet_id", "slot").values_list("facet_id", "category_id")]
+    current.update(is_current=False)
+    Evidence.objects.filter(assignment=assignment, is_current=True).update(is_current=False)
+    return before
+
+
+def _pin(assignment: Assignment, submission: Submission, *, revision: int) -> None:
+    if submission.pins:
+        Evidence.objects.bulk_create(
+            Evidence(
+                assignment=assignment,
+                revision=revision,
+                position=place,
+                kind=pin.kind,
+                anchor=pin.anchor[:200],
+                place=pin.place[:500],
+                quote=pin.quote[:2000],
+            )
+            for place, pin in enumerate(submission.pins)
+        )
+
+
+def _mark_submitted(assignment: Assignment, submission: Submission, *, revision: int, now: dt.datetime) -> None:
+    assignment.state = State.SUBMITTED
+    assignment.submitted_at = assignment.submitted_at or now
+    assignment.revision = revision
+    assignment.submission_key = submission.key
+    assignment.confidence = submission.confidence
+    assignment.note = submission.note
+    assignment.active_seconds += max(0, min(submission.active_seconds, LONGEST_TURN))
+    assignment.skip_reason = assignment.skip_note = ""
+    assignment.draft = assignment.draft_at = assignment.lease_until = None
+    assignment.save()
+
+
+@transaction.atomic
+def save_draft(*, assignment: Assignment, draft: dict[str, Any], by: User) -> dt.datetime:
+    """Keep what is not submitted yet, for its owner alone; also where the place was lost meanwhile."""
+    if len(str(draft)) > LONGEST_DRAFT:
+        raise BadInput("The draft is larger than can be kept. Shorten the rationale.")
+    check_text(str(draft))
+    now = timezone.now()
+    if not Assignment.objects.filter(pk=assignment.pk, rater=by, round__state=Round.State.OPEN).update(
+        draft=draft, draft_at=now
+    ):
+        raise Refused("The round is closed, so the draft is kept on this device alone.")
+    Assignment.objects.filter(pk=assignment.pk, state=State.CLAIMED).update(lease_until=now + assignment.round.lease)
+    return now
+
+
+@transaction.atomic
+def skip(*, assignment: Assignment, reason: str, note: str = "", by: User) -> Assignment:
+    """Give the bug back: to the pool, or with fixed raters to the lead."""
+    round_ = _take_round(assignment.round_id)
+    assignment = _own(assignment, by=by)
+    _refuse_closed(round_)
+    if not reason:
+        raise BadInput("Say why the bug is skipped.")
+    if assignment.state == State.SUBMITTED:
+        raise Refused("This bug is answered. Change the answer instead of skipping it.")
+    if assignment.state == State.SKIPPED:
+        return assignment
+    check_text(note)
+    holds_place = round_.design != Round.Design.POOL or assignment.state in (State.CLAIMED, State.PARKED)
+    assignment.state = State.SKIPPED
+    assignment.skip_reason, assignment.skip_note = reason[:40], note
+    assignment.lease_until = None
+    assignment.save(update_fields=["state", "skip_reason", "skip_note", "lease_until"])
+    if holds_place:
+        _free_place(assignment.round_id, assignment.bug_id)
+    record(
+        "skipped",
+        by=by,
+        kind="assignment",
+        object_id=assignment.pk,
+        study_id=round_.study_id,
+        round_id=round_.pk,
+        new=reason,
+        why=note,
+    )
+    return assignment
+
+
+@transaction.atomic
+def park(*, assignment: Assignment, by: User) -> Assignment:
+    """Later: the bug stays with the same rater and comes again when the others are done."""
+    round_ = _take_round(assignment.round_id)
+    assignment = _own(assignment, by=by)
+    _refuse_closed(round_)
+    if assignment.state not in (State.TODO, State.CLAIMED):
+        return assignment
+    _hold_place(assignment, round_)
+    assignment.state = State.PARKED
+    assignment.lease_until = None
+    assignment.save(update_fields=["state", "lease_until"])
+    return assignment
+
+
+@transaction.atomic
+def hand_on(*, assignment: Assignment, to: User, by: User) -> Assignment:
+    """Give a bug that its rater skipped to another one."""
+    round_ = _take_round(assignment.round_id)
+    _refuse_closed(round_)
+    if assignment.state != State.SKIPPED:
+        raise Refused("Only a skipped bug can be handed on.")
+    if not Membership.objects.filter(study=round_.study, user=to, role=Role.RATER).exists():
+        raise BadInput(f"{to.username} is not a rater of this study.")
+    if Assignment.objects.filter(round=round_, bug=assignment.bug_id, rater=to).exists():
+        raise BadInput(f"{to.username} has this bug already.")
+    if not _take_place(round_.pk, assignment.bug_id):
+        raise Refused("The bug has all the raters that it wants.")
+    last = Assignment.objects.filter(round=round_, rater=to).aggregate(last=Max("position"))["last"]
+    given = Assignment.objects.create(
+        round=round_, bug_id=assignment.bug_id, rater=to, position=0 if last is None else last + 1
+    )
+    record(
+        "handed on a skipped bug",
+        by=by,
+        kind="assignment",
+        object_id=given.pk,
+        study_id=round_.study_id,
+        round_id=round_.pk,
+        old=assignment.rater.username,
+        new=to.username,
+    )
+    return given
+
+
+@transaction.atomic
+def note_further_bug(*, assignment: Assignment, note: str, by: User) -> FurtherBug:
+    """The pull request fixes another bug too: the rater's own note, unseen by others until the close."""
+    round_ = _take_round(assignment.round_id)
+    assignment = _own(assignment, by=by)
+    _refuse_closed(round_)
+    if not note.strip():
+        raise BadInput("Say in a line what the further bug is.")
+    check_text(note)
+    noted = FurtherBug.objects.create(assignment=assignment, note=note.strip()[:4000])
+    record(
+        "noted a further bug",
+        by=by,
+        kind="further bug",
+        object_id=noted.pk,
+        study_id=round_.study_id,
+        round_id=round_.pk,
+        new=noted.note,
+    )
+    return noted
+
+
+# --- closing
+
+
+@transaction.atomic
+def freeze(*, round_: Round, by: User) -> Round:
+    """Close the round for good: the first half of closing, called with what follows in one transaction."""
+    round_ = Round.objects.select_for_update(of=("self",)).select_related("study").get(pk=round_.pk)
+    if not round_.is_open:
+        raise Refused("The round is closed already.")
+    left = Assignment.objects.filter(round=round_, state__in=[State.TODO, State.CLAIMED, State.PARKED])
+    if round_.design == Round.Design.POOL:
+        full = RoundBug.objects.filter(round=round_, taken=F("overlap")).values("bug")
+        left.filter(state=State.TODO, bug__in=full).update(state=State.COVERED)
+    left.filter(state=State.CLAIMED).update(state=State.TODO, lease_until=None)
+    round_.state, round_.closed_at, round_.closed_by = Round.State.CLOSED, timezone.now(), by
+    round_.save(update_fields=["state", "closed_at", "closed_by"])
+    record("closed a round", by=by, kind="round", object_id=round_.pk, label=round_.name, study_id=round_.study_id)
+    return round_

@@ -1,0 +1,18 @@
+"""Closing a round: one moment, one transaction, three stages."""
+
+from django.db import transaction
+
+from annotator.accounts.models import User
+from annotator.adjudication.actions import settle_at_close
+from annotator.agreement.actions import take_snapshot
+from annotator.labeling.actions import freeze
+from annotator.labeling.models import Round
+
+
+@transaction.atomic
+def close_round(*, round_: Round, by: User) -> Round:
+    """Freeze the round, count the agreement on its blind answers, and settle what nobody differs on."""
+    closed = freeze(round_=round_, by=by)
+    take_snapshot(round_=closed, by=by)
+    settle_at_close(round_=closed, by=by)
+    return closed
