@@ -1,0 +1,121 @@
+"""Workbooks (XLSX): refused before they are opened where they are broken or a bomb, else cells as text."""
+
+import datetime as dt
+import io
+import re
+import warnings
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from openpyxl import load_workbook
+from openpyxl.utils.cell import column_index_from_string, range_boundaries
+
+from annotator.web.errors import BadInput
+
+MAX_UNPACKED = 256 * 1024 * 1024
+MAX_RATIO, RATIO_FROM = 100, 8 * 1024 * 1024  # a real sheet packs 5 to 40 to one
+MAX_PARTS = 5_000
+MAX_CELLS = 5_000_000
+BROKEN = "The workbook cannot be read: it is damaged or no XLSX; save it again as XLSX or as CSV."
+BOMB = "The workbook unpacks to far more than a sheet holds and was not opened; save the data as CSV."
+TOO_LARGE = f"The sheet has more than {MAX_CELLS:,} cells; split it."
+MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z0-9:$]+)"')
+UNCACHED = re.compile(
+    rb'<(?:\w+:)?c\s[^>]*?r="([A-Z]+)(\d+)"[^>]*>\s*'
+    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+ESCAPE = re.compile(r"_x00(0[9AaDd])_")
+
+
+@dataclass(slots=True)
+class Worksheet:
+    """The cells of one sheet, its merged ranges and the formulas for which no value is stored."""
+
+    name: str
+    names: tuple[str, ...]  # all sheets of the workbook
+    records: list[list[str]]
+    merges: list[tuple[int, int, int, int]] = field(default_factory=list)  # first column, row; last column, row
+    uncached: list[tuple[int, int]] = field(default_factory=list)  # row, column, from 1
+
+
+def read_workbook(data: bytes, *, sheet: str | None = None) -> Worksheet:
+    """The sheet of that name, or the first."""
+    refuse_bombs(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # styles and validations that openpyxl leaves out
+        try:
+            return read_opened(data, sheet)
+        except BadInput:
+            raise
+        except Exception:
+            # openpyxl raises a dozen kinds for damaged parts, defusedxml its own for entities
+            raise BadInput(BROKEN) from None
+
+
+def refuse_bombs(data: bytes) -> None:
+    try:
+        parts = zipfile.ZipFile(io.BytesIO(data)).infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        raise BadInput(BROKEN) from None
+    packed_too_well = any(
+        part.file_size > RATIO_FROM and part.file_size > MAX_RATIO * max(part.compress_size, 1) for part in parts
+    )
+    if packed_too_well or len(parts) > MAX_PARTS or sum(part.file_size for part in parts) > MAX_UNPACKED:
+        raise BadInput(BOMB)
+
+
+def read_opened(data: bytes, wanted: str | None) -> Worksheet:
+    book: Any = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+    tabs = {tab.title: tab for tab in book.worksheets}
+    if not tabs:
+        raise BadInput("The workbook holds no sheet with cells.")
+    name = wanted if wanted is not None else next(iter(tabs))
+    if name not in tabs:
+        listed = ", ".join(f"“{title}”" for title in tabs)
+        raise BadInput(f"The workbook has no sheet “{name}”; it has {listed}.")
+    tab = tabs[name]
+    tab.reset_dimensions()
+    raw = book._archive.read(tab._worksheet_path)
+    return Worksheet(name, tuple(tabs), list(records_of(tab)), list(merges_of(raw)), list(uncached_of(raw)))
+
+
+def records_of(tab: Any) -> Iterator[list[str]]:
+    seen = 0
+    for values in tab.iter_rows(values_only=True):
+        seen += len(values) or 1
+        if seen > MAX_CELLS:
+            raise BadInput(TOO_LARGE)
+        yield [value if type(value) is str and "_x00" not in value else as_text(value) for value in values]
+
+
+def as_text(value: Any) -> str:
+    """A cell as people read it: TRUE, whole numbers without .0, ISO dates."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return ESCAPE.sub(lambda found: chr(int(found[1], 16)), value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, dt.datetime):
+        return value.date().isoformat() if value.time() == dt.time() else value.isoformat()
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return str(value)
+
+
+def merges_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
+    for found in MERGE.finditer(raw):
+        first_column, first_row, last_column, last_row = range_boundaries(found[1].decode())
+        if first_column and first_row and last_column and last_row:
+            yield first_column, first_row, last_column, last_row
+
+
+def uncached_of(raw: bytes) -> Iterator[tuple[int, int]]:
+    if b"<f" not in raw and b":f" not in raw:
+        return
+    for found in UNCACHED.finditer(raw):
+        yield int(found[2]), column_index_from_string(found[1].decode())
