@@ -1,4 +1,4 @@
-from django.apps import AppConfig
+from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
 
 
@@ -10,4 +10,5 @@ class OverviewConfig(AppConfig):
     def ready(self) -> None:
         from annotator.overview import guards
 
-        post_migrate.connect(guards.after_migrate, sender=self)
+        # Django tells only apps with models, in order: intake is the last of them.
+        post_migrate.connect(guards.after_migrate, sender=apps.get_app_config("intake"))

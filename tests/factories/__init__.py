@@ -1,0 +1,108 @@
+"""Test data, built as people would build it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import factory
+from factory.django import DjangoModelFactory
+
+from annotator.accounts.models import User
+from annotator.codebook.models import Category, Codebook, Facet
+from annotator.collection.models import Item, Repository
+from annotator.labeling.actions import open_round, submit
+from annotator.labeling.models import Assignment, Round
+from annotator.labeling.submission import Submission
+from annotator.sampling.models import Bug
+from annotator.studies.models import Membership, Study
+
+
+class UserFactory(DjangoModelFactory[User]):
+    class Meta:
+        model = User
+        skip_postgeneration_save = True
+
+    username = factory.Sequence(lambda n: f"person-{n}")
+    password = "!"
+
+
+class StudyFactory(DjangoModelFactory[Study]):
+    class Meta:
+        model = Study
+
+    slug = factory.Sequence(lambda n: f"study-{n}")
+    title = "Bugs in frameworks"
+
+
+class RepositoryFactory(DjangoModelFactory[Repository]):
+    class Meta:
+        model = Repository
+
+    label = factory.Sequence(lambda n: f"tessera-{n}/tessera")
+
+
+class ItemFactory(DjangoModelFactory[Item]):
+    class Meta:
+        model = Item
+
+    kind = Item.Kind.PULL_REQUEST
+    number = factory.Sequence(lambda n: 1000 + n)
+    identity = factory.LazyAttribute(lambda item: f"github.com/tessera/tessera#{item.number}")
+    title = factory.LazyAttribute(lambda item: f"Fix wrong sum {item.number}")
+    url = factory.LazyAttribute(lambda item: f"https://github.com/tessera/tessera/pull/{item.number}")
+
+
+def member(study: Study, user: User, *roles: str) -> User:
+    for role in roles:
+        Membership.objects.get_or_create(study=study, user=user, role=role)
+    return user
+
+
+def make_codebook(study: Study, facets: Mapping[str, Sequence[str]], **options: Any) -> Codebook:
+    """A codebook with the verdict and these facets; `many`, `optional` and `ordinal` name facets."""
+    book = Codebook.objects.create(study=study, title="Test codebook", number=1)
+    verdict = Facet.objects.create(codebook=book, key="verdict", name="Verdict", position=0)
+    for name in (Category.BUG, Category.NOT_A_BUG):
+        Category.objects.create(facet=verdict, name=name)
+    for place, (key, names) in enumerate(facets.items(), 1):
+        facet = Facet.objects.create(
+            codebook=book,
+            key=key,
+            name=key.replace("_", " ").capitalize(),
+            position=place,
+            is_many=key in options.get("many", ()),
+            is_optional=key in options.get("optional", ()),
+            kind="ordinal" if key in options.get("ordinal", ()) else "nominal",
+        )
+        for position, name in enumerate(names):
+            rank = position + 1 if facet.kind == "ordinal" else None
+            Category.objects.create(facet=facet, name=name, position=position, rank=rank)
+        if facet.is_optional:
+            Category.objects.create(facet=facet, name="not applicable", position=999, is_not_applicable=True)
+    return book
+
+
+def make_bugs(study: Study, count: int) -> list[Bug]:
+    first = Bug.objects.filter(study=study).count()
+    return [
+        Bug.objects.create(study=study, item=ItemFactory(study=study), number=first + place + 1)
+        for place in range(count)
+    ]
+
+
+def make_round(study: Study, *, bugs: Sequence[Bug], raters: Sequence[User], by: User, **options: Any) -> Round:
+    options.setdefault("name", f"Round {Round.objects.filter(study=study).count() + 1}")
+    return open_round(study=study, bugs=bugs, raters=raters, by=by, **options)
+
+
+def answer(round_: Round, bug: Bug, rater: User, answers: Mapping[str, str | Sequence[str]], **more: Any) -> Assignment:
+    """Submit answers given by category name."""
+    assignment = Assignment.objects.get(round=round_, bug=bug, rater=rater)
+    chosen = {}
+    for key, names in answers.items():
+        wanted = [names] if isinstance(names, str) else list(names)
+        rows = Category.objects.filter(facet__codebook__study=round_.study, facet__key=key, name__in=wanted)
+        uids = dict(rows.values_list("name", "uid"))
+        chosen[key] = [uids.get(name, name) for name in wanted]
+    return submit(assignment=assignment, submission=Submission(answers=chosen, **more), by=rater)
