@@ -16,7 +16,7 @@ timeout = 60
 graceful_timeout = 10
 preload_app = True
 control_socket_disable = True
-worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # noqa: S108 -- heartbeats, not data
+worker_tmp_dir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 proc_name = "concord-web"
 loglevel = os.environ.get("LOG_LEVEL", "WARNING").lower()
 
@@ -39,4 +39,4 @@ def child_exit(server: Any, worker: Any) -> None:
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
         from prometheus_client import multiprocess
 
-        multiprocess.mark_process_dead(worker.pid)
+        multiprocess.mark_process_dead(worker.pid)  # type: ignore[no-untyped-call]  # ships none

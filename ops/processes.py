@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 PR_SET_PDEATHSIG = 1
 LONGEST_SOCKET_PATH = 107
@@ -26,7 +27,7 @@ def end_with(parent: int, how: int = signal.SIGKILL) -> None:
             os._exit(1)
 
 
-def start(command: Sequence[str | Path], *, environment: Mapping[str, str] | None = None, **options: object) -> Process:
+def start(command: Sequence[str | Path], *, environment: Mapping[str, str] | None = None, **options: Any) -> Process:
     """Start a child in a process group of its own: Ctrl-C reaches the parent alone, which ends all in order."""
     return subprocess.Popen(
         [str(part) for part in command],
@@ -34,7 +35,7 @@ def start(command: Sequence[str | Path], *, environment: Mapping[str, str] | Non
         env=environment,
         process_group=0,
         preexec_fn=partial(end_with, os.getpid()),
-        **options,  # type: ignore[call-overload]  # handed on as they are
+        **options,
     )
 
 
@@ -75,7 +76,7 @@ def socket_path(folder: Path) -> Path:
     path = folder.resolve() / "valkey.sock"
     if len(os.fsencode(path)) <= LONGEST_SOCKET_PATH:
         return path
-    return Path(tempfile.mkdtemp(prefix="concord-", dir="/tmp")) / "valkey.sock"  # noqa: S108 -- mkdtemp is private
+    return Path(tempfile.mkdtemp(prefix="concord-", dir="/tmp")) / "valkey.sock"
 
 
 def wait_for(path: Path, process: Process, *, seconds: float = 10) -> bool:

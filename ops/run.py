@@ -8,9 +8,10 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, NoReturn
+from typing import IO, Any, NoReturn
 
 from ops import processes
 
@@ -177,8 +178,8 @@ def wait_until_served(port: int, children: "Children") -> None:
 @dataclass
 class Child:
     name: str
-    command: list[str | Path]
-    options: dict[str, object]
+    command: Sequence[str | Path]
+    options: dict[str, Any]
     process: processes.Process
     started: float
     quick_deaths: int = 0
@@ -192,7 +193,7 @@ class Children:
     socket: Path | None = None
     all: list[Child] = field(default_factory=list)
 
-    def keep(self, name: str, command: list[str | Path], **options: object) -> processes.Process:
+    def keep(self, name: str, command: Sequence[str | Path], **options: Any) -> processes.Process:
         process = processes.start(command, environment=self.environment, cwd=ROOT, **options)
         self.all.append(Child(name, command, options, process, time.monotonic()))
         return process
@@ -223,7 +224,7 @@ class Children:
         brokers = [child.process for child in self.all if child.name == "broker"]
         processes.stop([child.process for child in self.all if child.process not in brokers])
         processes.stop(brokers)
-        if self.socket and self.socket.parent.parent == Path("/tmp"):  # noqa: S108 -- our own folder
+        if self.socket and self.socket.parent.parent == Path("/tmp"):
             shutil.rmtree(self.socket.parent, ignore_errors=True)
 
 

@@ -52,7 +52,7 @@ def is_installed(file: Path) -> bool:
 
 
 def works(program: Path) -> bool:
-    return program.exists() and subprocess.run([program, "-c", ""], capture_output=True).returncode == 0
+    return program.exists() and subprocess.run([program, "-c", ""], check=False, capture_output=True).returncode == 0
 
 
 def make_venv() -> None:
@@ -94,11 +94,11 @@ def works_with_pip() -> bool:
 
 
 def attempt(command: list[str]) -> bool:
-    return subprocess.run(command, capture_output=True, cwd=ROOT).returncode == 0
+    return subprocess.run(command, check=False, capture_output=True, cwd=ROOT).returncode == 0
 
 
 def run(command: list[str], *, otherwise: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
     if done.returncode:
         lines = [line.strip() for line in (done.stderr or done.stdout).splitlines() if line.strip()]
         sys.exit(f"Setup: {otherwise}: {lines[-1] if lines else f'exit {done.returncode}'}")

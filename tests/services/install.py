@@ -1,0 +1,45 @@
+"""Installs what the tests need and the machine lacks, where apt may; else says what is missing."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+from tests.services import browser, postgres
+
+QUIET = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
+
+
+def missing() -> list[str]:
+    """Debian packages whose programs are not here."""
+    there = {
+        "postgresql": postgres.program("initdb"),
+        "chromium": browser.program(),
+        "bubblewrap": shutil.which("bwrap"),
+        "nodejs": shutil.which("node"),
+    }
+    return [package for package, found in there.items() if not found]
+
+
+def everything() -> None:
+    packages = missing()
+    if packages and may_install():
+        print(f"Installing {', '.join(packages)} …", flush=True)
+        apt("update", "-q")
+        apt("install", "-q", "-y", "--no-install-recommends", *packages)
+    if still := missing():
+        sys.exit(f"The tests need {', '.join(still)}: install them (Debian, Ubuntu: apt install {' '.join(still)}).")
+
+
+def may_install() -> bool:
+    return bool(shutil.which("apt-get")) and (os.geteuid() == 0 or sudo_asks_nothing())
+
+
+def sudo_asks_nothing() -> bool:
+    sudo = shutil.which("sudo")
+    return bool(sudo) and subprocess.run([sudo, "-n", "true"], check=False, capture_output=True).returncode == 0
+
+
+def apt(*arguments: str) -> None:
+    before = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    subprocess.run([*before, "apt-get", *arguments], check=False, **QUIET)

@@ -1,0 +1,70 @@
+"""How every test runs: on a database file or server of its own, cut off from the network."""
+
+import ipaddress
+import os
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
+    settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = True  # nothing was collected
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
+    os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright keeps an event loop in the main thread
+    cut_off_network()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    engine = settings.DATABASES["default"]["ENGINE"]
+    if engine.endswith("postgresql"):
+        return
+    for item in items:
+        if "postgresql" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="needs DATABASE_URL=postgres://…; make test gives one"))
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """SQLite in a file, as it runs elsewhere: in memory, threads would share one connection."""
+    database = settings.DATABASES["default"]
+    if database["ENGINE"].endswith("sqlite3"):
+        database.setdefault("TEST", {})["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        database["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
+
+
+@pytest.fixture(autouse=True)
+def empty_cache() -> Iterator[None]:
+    """What one test left in the cache is not there for the next."""
+    yield
+    from django.core.cache import cache
+
+    cache.clear()
+
+
+def cut_off_network() -> None:
+    """Nothing but this machine can be reached."""
+    for name in ("connect", "connect_ex"):
+        setattr(socket.socket, name, on_this_machine(getattr(socket.socket, name)))
+
+
+def on_this_machine(connect: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, address: Any) -> Any:
+        if isinstance(address, tuple) and not is_loopback(str(address[0])):
+            raise PermissionError(f"tests may not reach {address[0]}")
+        return connect(self, address)
+
+    return guarded
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
