@@ -10,7 +10,7 @@ pytest_plugins = ["tests.services.plugin", "tests.cast"]
 @pytest.fixture(autouse=True, scope="session")
 def flush_without_guards() -> Iterator[None]:
     """SQLite empties tables by DELETE, which the append-only guards would refuse."""
-    from django.db.backends.sqlite3.operations import DatabaseOperations
+    from django.db.backends.sqlite3.base import DatabaseOperations
 
     flush = DatabaseOperations.execute_sql_flush
 
