@@ -26,25 +26,35 @@ class Choices:
     verdict: FacetChoices | None
     bug_id: int | None  # category "bug" of the verdict
     not_a_bug_id: int | None
+    reasons: dict[str, str]  # why it is not a bug: uid → name
+
+    def reason(self, word: str) -> str | None:
+        """The uid of a reason given by uid or name; any word where the codebook lists none."""
+        if not self.reasons or word in self.reasons:
+            return word
+        return next((uid for uid, name in self.reasons.items() if name == word), None)
 
 
 def choices_of(codebook: Codebook) -> Choices:
-    """Choices as of the codebook's present version number."""
-    return _read(codebook.pk, codebook.number)
+    """Choices as of the codebook's present version."""
+    return _read(codebook.pk, codebook.number, codebook.digest)
 
 
 @lru_cache(maxsize=64)
-def _read(codebook_id: int, number: int) -> Choices:
+def _read(codebook_id: int, number: int, digest: str) -> Choices:  # noqa: ARG001  # what the cache goes by
     facets = list(Facet.objects.filter(codebook_id=codebook_id, retired_at=None))
     categories = list(Category.objects.filter(facet__in=facets, state=Category.State.ACTIVE))
     read = [_facet(facet, categories) for facet in facets]
     verdict = next((facet for facet in read if facet.key == Facet.VERDICT), None)
     by_name = {name: verdict.categories[uid] for uid, name in verdict.names.items()} if verdict else {}
+    not_a_bug = by_name.get(Category.NOT_A_BUG)
+    reasons = {category.uid: category.name for category in categories if not_a_bug and category.parent_id == not_a_bug}
     return Choices(
         facets={facet.key: facet for facet in read if facet.key != Facet.VERDICT},
         verdict=verdict,
         bug_id=by_name.get(Category.BUG),
-        not_a_bug_id=by_name.get(Category.NOT_A_BUG),
+        not_a_bug_id=not_a_bug,
+        reasons=reasons,
     )
 
 

@@ -228,6 +228,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         for facet, category, slot in rows
     )
     _pin(assignment, submission, revision=revision)
+    assignment.verdict_reason = (choices.reason(submission.not_a_bug) or "") if submission.not_a_bug else ""
     _mark_submitted(assignment, submission, revision=revision, now=now)
     record(
         "answered" if revision == 1 else "changed an answer",
@@ -238,7 +239,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         round_id=round_.pk,
         old=before,
         new=[[facet, category] for facet, category, _ in rows],
-        why=submission.not_a_bug,
+        why=assignment.verdict_reason,
     )
     return assignment
 
@@ -305,6 +306,7 @@ def _mark_submitted(assignment: Assignment, submission: Submission, *, revision:
     assignment.submission_key = submission.key
     assignment.confidence = submission.confidence
     assignment.note = submission.note
+    assignment.not_a_bug_reason = submission.not_a_bug[:80]
     assignment.active_seconds += max(0, min(submission.active_seconds, LONGEST_TURN))
     assignment.skip_reason = assignment.skip_note = ""
     assignment.draft = assignment.draft_at = assignment.lease_until = None

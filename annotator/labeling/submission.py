@@ -26,7 +26,7 @@ class Pin:
 class Submission:
     """One rater's answers on one bug: category uids by facet key.
 
-    `not_a_bug` is the reason where the verdict is "not a bug"; then there are no other answers.
+    `not_a_bug` is the reason (uid or name) where the verdict is "not a bug"; then there are no other answers.
     `key` is made by the page once: the same key sent twice counts once.
     """
 
@@ -57,6 +57,8 @@ def check(submission: Submission, choices: Choices) -> list[Chosen]:
     if submission.not_a_bug:
         if verdict is None or choices.not_a_bug_id is None:
             raise BadInput("This codebook has no verdict, so a bug cannot be marked as not a bug.")
+        if choices.reason(submission.not_a_bug) is None:
+            raise BadInput(f"“{submission.not_a_bug}” is not among the reasons why something is not a bug.")
         return [(verdict.id, choices.not_a_bug_id, 0)]
     unknown = sorted(set(submission.answers) - set(choices.facets) - {Facet.VERDICT})
     if unknown:
