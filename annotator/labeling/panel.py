@@ -1,0 +1,158 @@
+"""The answer side of the labelling page: a version's facets, rendered once; a bug's choices are only marked."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from django.template.loader import render_to_string
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+
+from annotator.codebook.document import NOT_A_BUG, VERDICT, CategoryDoc, Document, FacetDoc
+from annotator.codebook.hotkeys import with_hotkeys
+from annotator.codebook.models import Codebook, Facet, Version
+from annotator.codebook.queries import as_document
+from annotator.codebook.reading import to_document
+from annotator.labeling.models import Round
+
+WIDE_FROM = 9  # so many top answers take two columns
+SEARCH_FROM = 10
+LONG_DETAIL = 300  # characters; the reserved place scrolls from about there
+
+
+@dataclass(frozen=True)
+class Narrower:
+    uid: str
+    name: str
+    key: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Option:
+    uid: str
+    name: str
+    key: str
+    definition: str
+    include: str
+    exclude: str
+    examples: tuple[str, ...]
+    is_unverified: bool
+    narrower: tuple[Narrower, ...]
+
+    @property
+    def is_long(self) -> bool:
+        size = len(self.definition) + len(self.include) + len(self.exclude) + sum(map(len, self.examples))
+        return size + sum(len(sub.name) + 8 for sub in self.narrower) > LONG_DETAIL
+
+
+@dataclass(frozen=True)
+class Question:
+    """A facet as it is asked."""
+
+    key: str
+    title: str
+    hotkey: str
+    definition: str
+    is_many: bool
+    options: tuple[Option, ...]
+
+    @property
+    def is_wide(self) -> bool:
+        return len(self.options) >= WIDE_FROM
+
+    @property
+    def has_search(self) -> bool:
+        return len(self.options) >= SEARCH_FROM
+
+    @property
+    def kind(self) -> str:
+        return "checkbox" if self.is_many else "radio"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What every bug of a round is asked, as HTML without a choice in it."""
+
+    facets: str
+    reasons: str
+    questions: tuple[Question, ...]
+    decided_elsewhere: tuple[str, ...]
+
+    def marked(self, chosen: Iterable[str]) -> SafeString:
+        return _marked(self.facets, chosen)
+
+    def reasons_marked(self, reason: str) -> SafeString:
+        return _marked(self.reasons, [reason] if reason else [])
+
+
+def _marked(html: str, chosen: Iterable[str]) -> SafeString:
+    for value in chosen:
+        html = html.replace(f'value="{escape(value)}"', f'value="{escape(value)}" checked', 1)
+    return mark_safe(html)  # rendered by a template; what is put in stands there already
+
+
+def panel_of(round_: Round) -> Panel:
+    """The questions of the round's codebook version; of the codebook as it stands where none was published."""
+    version = round_.codebook_version
+    if version is None:
+        return _panel(as_document(Codebook.objects.get(study=round_.study_id)))
+    return _published(version.digest, version.pk)
+
+
+@lru_cache(maxsize=32)
+def _published(digest: str, version_id: int) -> Panel:  # the digest names the content, the key where to read it
+    return _panel(to_document(Version.objects.get(pk=version_id).document))
+
+
+def _panel(document: Document) -> Panel:
+    document = with_hotkeys(document)
+    asked = [f for f in document.facets if not f.retired and f.id != VERDICT]
+    questions = tuple(_question(f) for f in asked if f.decided == Facet.Decided.BLIND)
+    verdict = document.facet(VERDICT)
+    reasons = verdict.children(NOT_A_BUG) if verdict else ()
+    return Panel(
+        facets=_render("labeling/_facets.html", questions=questions),
+        reasons=_render("labeling/_reasons.html", reasons=reasons),
+        questions=questions,
+        decided_elsewhere=tuple(f.title for f in asked if f.decided != Facet.Decided.BLIND),
+    )
+
+
+def _render(template: str, **context: object) -> str:
+    return re.sub(r">\s*\n\s*<", "><", render_to_string(template, context))
+
+
+def _question(facet: FacetDoc) -> Question:
+    return Question(
+        key=facet.id,
+        title=facet.title,
+        hotkey=facet.hotkey.upper(),
+        definition=facet.definition,
+        is_many=facet.answers == "many",
+        options=tuple(_option(facet, category) for category in facet.children()),
+    )
+
+
+def _option(facet: FacetDoc, category: CategoryDoc) -> Option:
+    return Option(
+        uid=category.id,
+        name=category.name,
+        key=category.hotkey.upper(),
+        definition=category.definition,
+        include=category.include,
+        exclude=category.exclude,
+        examples=category.examples,
+        is_unverified=category.unverified,
+        narrower=tuple(_narrower(facet, category)),
+    )
+
+
+def _narrower(facet: FacetDoc, category: CategoryDoc) -> Iterator[Narrower]:
+    """All below a category, in order; a key each as far as the digits go."""
+    path = {category.name: category.name}
+    for place, (_, below) in enumerate(facet.tree(category.name), 1):
+        path[below.name] = f"{path[below.parent]} › {below.name}"
+        key = below.hotkey.upper() or (str(place) if place <= 9 else "")  # the nine digits
+        yield Narrower(uid=below.id, name=below.name, key=key, path=path[below.name])

@@ -1,0 +1,239 @@
+"""The labelling page: one bug, one form, one request for save and next."""
+
+from dataclasses import replace
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotator.accounts.models import User
+from annotator.labeling import actions, forms, turns
+from annotator.labeling.models import Assignment, Round
+from annotator.labeling.panel import panel_of
+from annotator.labeling.source import file_of, source_of
+from annotator.studies.access import study_for
+from annotator.studies.models import Role, Study
+from annotator.web.errors import BadInput, Refused
+
+State = Assignment.State
+
+
+def rater_in(request: HttpRequest, slug: str, number: int) -> tuple[Study, Round, User]:
+    """The study and its round, for one of its raters."""
+    study = study_for(request.user, slug, Role.RATER)
+    round_ = get_object_or_404(
+        Round.objects.select_related("codebook_version").defer("codebook_version__document"), study=study, number=number
+    )
+    return study, round_, cast(User, request.user)
+
+
+def own(round_: Round, rater: User, bug: int) -> Assignment:
+    """The rater's turn at a bug. Whether others have it cannot be told from the answer."""
+    found = turns.turns(round_, rater).filter(bug__number=bug).first()
+    if found is None:
+        raise Http404("You have no such bug in this round.")
+    found.round = round_
+    return found
+
+
+@login_required
+@require_GET
+def label(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The rater's next bug."""
+    study, round_, rater = rater_in(request, slug, number)
+    assignment = turns.next_turn(round_, rater)
+    if assignment is None:
+        return done(request, study, round_)
+    return page(request, study, assignment)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def bug(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+    """A given bug of the rater: to answer, or to answer again until the round closes."""
+    study, round_, rater = rater_in(request, slug, number)
+    assignment = own(round_, rater, bug)
+    if request.method == "GET":
+        return page(request, study, assignment)
+    filled = forms.read(request.POST)
+    try:
+        _act(request, assignment, filled)
+    except BadInput as problem:
+        return page(request, study, assignment, filled=filled, problem=str(problem))
+    if request.POST.get("act") == "further":
+        return page(request, study, own(round_, rater, bug), filled=filled) if request.htmx else redirect(request.path)
+    return _next(request, study, round_, rater)
+
+
+def _act(request: HttpRequest, assignment: Assignment, filled: forms.Filled) -> None:
+    """Do what the pressed button says."""
+    by = cast(User, request.user)
+    act = request.POST.get("act", "submit")
+    if act in {"submit", "not_a_bug"}:
+        _submit(assignment, filled, is_bug=act == "submit", by=by)
+    elif act == "skip":
+        reason = request.POST.get("skip_reason", "")
+        if reason not in forms.SKIP_REASONS:
+            raise BadInput("Choose a reason why the bug is skipped.")
+        actions.skip(assignment=assignment, reason=reason, note=request.POST.get("skip_note", "").strip(), by=by)
+    elif act == "park":
+        actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=by)
+        actions.park(assignment=assignment, by=by)
+    elif act == "further":
+        actions.note_further_bug(assignment=assignment, note=request.POST.get("further", ""), by=by)
+        actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=by)
+    else:
+        raise BadInput("The page sent an act that is not known. Load it again.")
+
+
+def _submit(assignment: Assignment, filled: forms.Filled, *, is_bug: bool, by: User) -> None:
+    if not is_bug and not filled.not_a_bug:
+        raise BadInput("Choose a reason why it is not a bug.")
+    submission = filled.submission(is_bug=is_bug)
+    if filled.revision != assignment.revision and submission.key != assignment.submission_key:
+        raise Refused("This bug was answered elsewhere since the page was opened. Reload it, compare, and save again.")
+    actions.submit(assignment=assignment, submission=submission, by=by)
+
+
+def _next(request: HttpRequest, study: Study, round_: Round, rater: User) -> HttpResponse:
+    """The answer to a submission is the next bug; without script, the way to it."""
+    if not request.htmx:
+        return redirect("labeling:label", study.slug, round_.number)
+    assignment = turns.next_turn(round_, rater)
+    if assignment is None:
+        response = render(request, "labeling/_done.html", frame_of(study, round_))
+        response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
+        return response
+    response = page(request, study, assignment)
+    response["HX-Push-Url"] = bug_url(study, round_, assignment.bug.number)
+    return response
+
+
+def page(
+    request: HttpRequest, study: Study, assignment: Assignment, *, filled: forms.Filled | None = None, problem: str = ""
+) -> HttpResponse:
+    """One bug: the whole page, or for a swap its main part, without the text that the browser has fetched ahead."""
+    round_ = assignment.round
+    if not round_.is_open:
+        return closed(request, study, assignment)
+    before, after = turns.neighbours(assignment)
+    kept = filled or turns.kept(assignment)
+    panel = panel_of(round_)
+    number = assignment.bug.number
+    has_text = request.headers.get("X-Fetched") == str(number)
+    context: dict[str, Any] = frame_of(study, round_) | {
+        "assignment": assignment,
+        "source": None if has_text else source_of(assignment.bug),
+        "filled": kept,
+        "panel": panel,
+        "facets": panel.marked(kept.chosen),
+        "reasons": panel.reasons_marked(kept.not_a_bug),
+        "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),
+        "problem": problem,
+        "further": turns.further_notes(assignment),
+        "confidences": Assignment.Confidence.choices,
+        "skip_reasons": forms.SKIP_REASONS,
+        "can_skip": assignment.state in {State.TODO, State.CLAIMED, State.PARKED},
+        "can_park": assignment.state in {State.TODO, State.CLAIMED},
+        "bug_url": bug_url(study, round_, number),
+        "previous_url": bug_url(study, round_, before) if before else "",
+        "next_number": after,
+        "next_url": bug_url(study, round_, after) if after else "",
+        "draft_key": f"{request.user.get_username()}/{study.slug}/{round_.number}/{number}",
+        "draft_at": assignment.draft_at.isoformat() if assignment.draft_at else "",
+        "sign_in_url": f"{reverse('account_login')}?{urlencode({'next': bug_url(study, round_, number)})}",
+        "place": assignment.position + 1,
+        "total": turns.share(round_, assignment.rater_id),
+        "is_swap": bool(request.htmx),
+    }
+    template = "labeling/_turn.html" if request.htmx else "labeling/label.html"
+    return render(request, template, context, status=422 if problem else 200)
+
+
+def frame_of(study: Study, round_: Round) -> dict[str, Any]:
+    return {"study": study, "round": round_, "mine_url": reverse("labeling:mine", args=[study.slug, round_.number])}
+
+
+def bug_url(study: Study, round_: Round, bug: int) -> str:
+    return reverse("labeling:bug", args=[study.slug, round_.number, bug])
+
+
+def done(request: HttpRequest, study: Study, round_: Round) -> HttpResponse:
+    return render(request, "labeling/label_done.html", frame_of(study, round_))
+
+
+def closed(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
+    """After the close: the rater's own answers as they stand."""
+    context = frame_of(study, assignment.round) | {
+        "assignment": assignment,
+        "source": source_of(assignment.bug),
+        "answers": turns.own_answers(assignment),
+        "filled": turns.kept(assignment),
+        "bug_url": bug_url(study, assignment.round, assignment.bug.number),
+    }
+    return render(request, "labeling/label_closed.html", context)
+
+
+@login_required
+@require_GET
+def read(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+    """The text of a bug alone, fetched ahead."""
+    study, round_, rater = rater_in(request, slug, number)
+    assignment = own(round_, rater, bug)
+    context = {"source": source_of(assignment.bug), "bug_url": bug_url(study, round_, bug)}
+    return render(request, "labeling/_source.html", context)
+
+
+@login_required
+@require_GET
+def file(request: HttpRequest, slug: str, number: int, bug: int, position: int) -> HttpResponse:
+    """The diff of one file that was too long to come with the page."""
+    study, round_, rater = rater_in(request, slug, number)
+    assignment = own(round_, rater, bug)
+    found = file_of(assignment.bug, position)
+    if found is None:
+        raise Http404("The copy holds no diff of this file.")
+    changed, table = found
+    if request.htmx:
+        return HttpResponse(table)
+    context = frame_of(study, round_) | {"file": changed, "table": table, "bug_url": bug_url(study, round_, bug)}
+    return render(request, "labeling/label_file.html", context)
+
+
+@login_required
+@require_POST
+def draft(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+    """Keep what is not submitted yet. The answer says when it was kept."""
+    _, round_, rater = rater_in(request, slug, number)
+    assignment = own(round_, rater, bug)
+    known = request.POST.get("draft_at", "")
+    theirs = assignment.draft_at.isoformat() if assignment.draft_at else ""
+    filled = replace(forms.read(request.POST), revision=assignment.revision)
+    if request.POST.get("force") != "yes" and (
+        theirs != known or forms.read(request.POST).revision != assignment.revision
+    ):
+        return JsonResponse({"detail": "Changed elsewhere since this page was opened.", "kept_at": theirs}, status=409)
+    kept_at = actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=rater)
+    return JsonResponse({"kept_at": kept_at.isoformat()})
+
+
+@login_required
+@require_GET
+def mine(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The rater's own bugs in a round, by state."""
+    study, round_, rater = rater_in(request, slug, number)
+    wanted = request.GET.get("state", "")
+    state = wanted if wanted in turns.SHOWN_STATES else ""
+    after = request.GET.get("after", "")
+    rows = turns.own_list(round_, rater, state=state, after=int(after) if after.isdigit() else -1)
+    context = frame_of(study, round_) | {
+        "rows": rows.rows,
+        "next_after": rows.next_after,
+        "state": state,
+        "states": [("", "All"), *((value, State(value).label) for value in turns.SHOWN_STATES)],
+    }
+    return render(request, "labeling/mine.html", context)
