@@ -9,7 +9,9 @@ import factory
 from factory.django import DjangoModelFactory
 
 from annotator.accounts.models import User
-from annotator.codebook.models import Category, Codebook, Facet
+from annotator.codebook.actions import create_codebook
+from annotator.codebook.models import Category, Codebook
+from annotator.codebook.reading import to_document
 from annotator.collection.models import Item, Repository
 from annotator.labeling.actions import open_round, submit
 from annotator.labeling.models import Assignment, Round
@@ -60,27 +62,22 @@ def member(study: Study, user: User, *roles: str) -> User:
 
 
 def make_codebook(study: Study, facets: Mapping[str, Sequence[str]], **options: Any) -> Codebook:
-    """A codebook with the verdict and these facets; `many`, `optional` and `ordinal` name facets."""
-    book = Codebook.objects.create(study=study, title="Test codebook", number=1)
-    verdict = Facet.objects.create(codebook=book, key="verdict", name="Verdict", position=0)
-    for name in (Category.BUG, Category.NOT_A_BUG):
-        Category.objects.create(facet=verdict, name=name)
-    for place, (key, names) in enumerate(facets.items(), 1):
-        facet = Facet.objects.create(
-            codebook=book,
-            key=key,
-            name=key.replace("_", " ").capitalize(),
-            position=place,
-            is_many=key in options.get("many", ()),
-            is_optional=key in options.get("optional", ()),
-            kind="ordinal" if key in options.get("ordinal", ()) else "nominal",
-        )
-        for position, name in enumerate(names):
-            rank = position + 1 if facet.kind == "ordinal" else None
-            Category.objects.create(facet=facet, name=name, position=position, rank=rank)
-        if facet.is_optional:
-            Category.objects.create(facet=facet, name="not applicable", position=999, is_not_applicable=True)
-    return book
+    """A codebook of these facets (the verdict comes by itself); `many`, `optional` and `ordinal` name facets."""
+    described = [
+        {
+            "id": key,
+            "kind": "ordinal" if key in options.get("ordinal", ()) else "nominal",
+            "answers": "many" if key in options.get("many", ()) else "one",
+            "optional": key in options.get("optional", ()),
+            "categories": [
+                {"name": name} | ({"order": place} if key in options.get("ordinal", ()) else {})
+                for place, name in enumerate(names, 1)
+            ],
+        }
+        for key, names in facets.items()
+    ]
+    document = to_document({"title": "Test codebook", "facets": described})
+    return create_codebook(study=study, document=document, by=None)
 
 
 def make_bugs(study: Study, count: int) -> list[Bug]:

@@ -3,6 +3,7 @@
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
+from annotator.codebook.models import Category
 from annotator.history.models import Event
 from annotator.labeling.actions import freeze, next_for, park, save_draft, skip, submit
 from annotator.labeling.models import Answer, Assignment
@@ -15,12 +16,8 @@ GOOD = {"cause": "type", "stage": "training"}
 
 def test_submission_stores_one_answer_a_facet_and_the_verdict(main_round, bugs, alice):
     done = answer(main_round, bugs[0], alice, GOOD, confidence="sure", note="Slot is half.")
-    stored = Answer.objects.filter(assignment=done).order_by("facet__position")
-    assert [(row.facet.key, row.category.name) for row in stored] == [
-        ("verdict", "bug"),
-        ("cause", "type"),
-        ("stage", "training"),
-    ]
+    stored = {row.facet.key: row.category.name for row in done.answers.all()}
+    assert stored == {"verdict": "bug", "cause": "type", "stage": "training"}
     assert done.state == "submitted" and done.revision == 1
 
 
@@ -39,8 +36,15 @@ def test_later_answer_is_a_new_revision_and_the_old_one_stays(main_round, bugs, 
 
 
 def test_not_a_bug_answers_the_verdict_alone(main_round, bugs, alice):
-    done = answer(main_round, bugs[0], alice, {}, not_a_bug="feature")
+    done = answer(main_round, bugs[0], alice, {}, not_a_bug="new feature")
     assert [row.category.name for row in done.answers.all()] == ["not a bug"]
+    reason = Category.objects.get(uid=done.verdict_reason)
+    assert (reason.name, reason.parent.name) == ("new feature", "not a bug")
+
+
+def test_unknown_reason_why_it_is_no_bug_is_refused(main_round, bugs, alice):
+    with pytest.raises(BadInput, match="not among the reasons"):
+        answer(main_round, bugs[0], alice, {}, not_a_bug="mood")
 
 
 @pytest.mark.parametrize(
