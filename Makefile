@@ -8,6 +8,7 @@ export PORT PYTHON
 
 venv := .venv/bin
 install = python=$$(sh ops/find-python) && "$$python" ops/setup.py
+production = HTTPS=on ALLOWED_HOSTS=concord.example.org SECRET_KEY=$$($(venv)/python -c 'import secrets; print(secrets.token_hex(48))')
 
 help: ## list these commands
 	echo "Concord: label bugs, agree, publish"
@@ -30,7 +31,8 @@ check: ## format, lint, types, imports, migrations, deploy check, then the tests
 	git ls-files -z 'frontend/templates/*.html' | xargs -0 -r $(venv)/djade --check --target-version 5.2
 	$(venv)/mypy .
 	$(venv)/lint-imports
-	$(venv)/python ops/check_deploy.py
+	$(venv)/python manage.py makemigrations --check --dry-run
+	$(production) $(venv)/python manage.py check --deploy --fail-level WARNING
 	$(MAKE) test
 
 format: ## let the tools settle looks

@@ -42,7 +42,7 @@ def on_postgresql(environment: dict[str, str], arguments: list[str]) -> int:
 
 
 def pytest(environment: dict[str, str], *arguments: str) -> int:
-    return run([sys.executable, "-m", "pytest", "-q", "-n", "2", "--dist", "loadgroup", *arguments], environment)
+    return run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *arguments], environment)
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:

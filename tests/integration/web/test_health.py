@@ -12,7 +12,7 @@ def test_healthz_says_ok_without_sign_in(client):
 
 def test_readyz_names_each_dependency(client):
     answer = client.get("/readyz")
-    assert answer.status_code == 200
+    assert answer.status_code == 200, answer.json()
     assert {"status", "database", "migrations", "broker"} == set(answer.json())
     assert answer.json()["database"] == "ok"
 
