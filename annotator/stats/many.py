@@ -4,9 +4,11 @@ The input is patterns: the votes of one bug, in any order, and how many bugs hav
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import fsum, sqrt
+from typing import NamedTuple
 
 from annotator.stats.reasons import NO_OVERLAP, SINGLE_CATEGORY
 
@@ -17,6 +19,7 @@ Patterns = Mapping[tuple[str, ...], int]
 class Coefficient:
     value: float | None
     reason: str | None = None
+    se: float | None = None
 
 
 def fleiss(patterns: Patterns, *, raters: int) -> Coefficient:
@@ -45,10 +48,41 @@ def alpha(patterns: Patterns) -> Coefficient:
         return Coefficient(None, SINGLE_CATEGORY)
     by_size: Counter[int] = Counter()
     for votes, count in paired.items():
-        size = len(votes)
-        by_size[size] += count * (size * (size - 1) - _agreeing_pairs(votes))
+        by_size[len(votes)] += count * _differing_pairs(votes)
     seen = sum((Fraction(differing, size - 1) for size, differing in by_size.items()), Fraction(0))
-    return Coefficient(float(1 - (n - 1) * seen / chance))
+    bugs = [
+        Pattern(count, len(votes), _differing_pairs(votes) / (len(votes) - 1), sum(n - totals[vote] for vote in votes))
+        for votes, count in paired.items()
+    ]
+    return Coefficient(
+        float(1 - (n - 1) * seen / chance), se=error_of_alpha(bugs, n=n, seen=float(seen), chance=chance)
+    )
+
+
+class Pattern(NamedTuple):
+    """One pattern of votes: bugs that have it, votes in it, their distance within, their distance from all votes."""
+
+    bugs: int
+    votes: int
+    within: float
+    from_all: float
+
+
+def error_of_alpha(bugs: Sequence[Pattern], *, n: int, seen: float, chance: float) -> float:
+    """Delta method with bugs drawn at random: alpha is 1 - votes × distance within bugs / distance among all votes."""
+    if seen == 0:
+        return 0.0
+    pulls = [
+        (bug.bugs, (seen * bug.votes + n * bug.within) / chance - 2 * n * seen * bug.from_all / chance**2)
+        for bug in bugs
+    ]
+    total = sum(count for count, _ in pulls)
+    mean = fsum(count * pull for count, pull in pulls) / total
+    return sqrt(fsum(count * (pull - mean) ** 2 for count, pull in pulls))
+
+
+def _differing_pairs(votes: tuple[str, ...]) -> int:
+    return len(votes) * (len(votes) - 1) - _agreeing_pairs(votes)
 
 
 def _agreeing_pairs(votes: tuple[str, ...]) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import fsum
 
-from annotator.stats.many import Coefficient
+from annotator.stats.many import Coefficient, Pattern, error_of_alpha
 from annotator.stats.reasons import NO_OVERLAP, SINGLE_CATEGORY
 from annotator.stats.tables import NO, YES, Table
 
@@ -40,8 +40,13 @@ def alpha_over(patterns: SetPatterns, *, distance: Distance) -> Coefficient:
         return Coefficient(None, SINGLE_CATEGORY)
     n = sum(totals.values())
     seen = fsum(count * _within(votes, distance) for votes, count in paired.items())
-    chance = fsum(x * y * distance(a, b) for a, x in totals.items() for b, y in totals.items())
-    return Coefficient(1 - (n - 1) * seen / chance)
+    from_all = {a: fsum(y * distance(a, b) for b, y in totals.items()) for a in totals}
+    chance = fsum(x * from_all[a] for a, x in totals.items())
+    bugs = [
+        Pattern(count, len(votes), _within(votes, distance), fsum(from_all[vote] for vote in votes))
+        for votes, count in paired.items()
+    ]
+    return Coefficient(1 - (n - 1) * seen / chance, se=error_of_alpha(bugs, n=n, seen=seen, chance=chance))
 
 
 def _within(votes: tuple[Answers, ...], distance: Distance) -> float:
@@ -68,7 +73,7 @@ class SetTable:
         return frozenset(answer for pair in self.cells for answers in pair for answer in answers)
 
     def alpha(self, distance: Distance) -> Coefficient:
-        patterns: dict[tuple[Answers, ...], int] = {**self.cells}
+        patterns: dict[tuple[Answers, ...], int] = dict(self.cells.items())
         return alpha_over(patterns, distance=distance)
 
     def yes_no(self, category: str) -> Table:

@@ -96,3 +96,18 @@ def test_sets_match_exactly_or_not_and_each_category_is_a_yes_or_no():
     assert table.exact_match == 0.5
     assert table.yes_no("B").cells == {("yes", "yes"): 2, ("yes", "no"): 2}
     assert SetTable({}).exact_match is None
+
+
+def test_the_error_of_alpha_is_close_to_the_jackknife():
+    bugs = Counter({("A", "A", "B"): 30, ("B", "B", "B"): 90, ("A", "A"): 70, ("A", "B"): 12, ("C", "C", "B"): 20})
+    n = sum(bugs.values())
+    left = {bug: alpha({**bugs, bug: count - 1}).value for bug, count in bugs.items()}
+    mean = sum(bugs[bug] * value for bug, value in left.items()) / n
+    jackknife = ((n - 1) / n * sum(bugs[bug] * (value - mean) ** 2 for bug, value in left.items())) ** 0.5
+    assert alpha(bugs).se == pytest.approx(jackknife, rel=0.02)
+    sets = {tuple(frozenset(vote) for vote in bug): count for bug, count in bugs.items()}
+    assert alpha_over(sets, distance=jaccard).se == pytest.approx(alpha(bugs).se, rel=1e-9)
+
+
+def test_alpha_without_a_difference_has_no_variance():
+    assert alpha({("A", "A"): 4, ("B", "B"): 4}).se == 0.0
