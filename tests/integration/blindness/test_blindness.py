@@ -1,0 +1,252 @@
+"""Until a round closes no address tells anyone anything of another's answers.
+
+The first rater's whole session, and one walk over every address for every role, are recorded in a world
+where the other rater has done nothing, and again in worlds where the other did something. All must be equal.
+"""
+
+import datetime as dt
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection, transaction
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from annotator.accounts.models import User
+from annotator.labeling.actions import note_further_bug, park, save_draft, skip
+from annotator.labeling.models import Assignment, Round
+from annotator.overview.closing import close_round
+from annotator.sampling.models import Bug
+from annotator.studies.models import Study
+from tests.factories import UserFactory, answer, make_bugs, make_codebook, make_round, member, StudyFactory
+from tests.integration.blindness.addresses import every_address
+
+NOW = dt.datetime(2026, 3, 2, 12, 0, tzinfo=dt.UTC)
+SAME = {"cause": "type", "stage": "training"}
+OTHER = {"cause": "api", "stage": "not applicable"}
+SECRETS = [
+    re.compile(rb'(name="csrfmiddlewaretoken" value=")[A-Za-z0-9]+'),
+    re.compile(rb'("X-CSRFToken": ?")[A-Za-z0-9]+'),
+    re.compile(rb"(X-CSRFToken&quot;: ?&quot;)[A-Za-z0-9]+"),
+]
+HEADERS_APART = {"date", "set-cookie", "x-request-id"}
+
+
+@dataclass(frozen=True)
+class World:
+    study: Study
+    round: Round
+    bugs: list[Bug]
+    alice: User
+    bob: User
+    people: dict[str, User]
+
+
+@pytest.fixture
+def world(db: Any) -> World:
+    """A closed round with a dispute behind it, and an open one that Alice, Bob and a rating lead share."""
+    names = ["alice", "bob", "lee", "ada", "charlie", "reader", "rating-lead"]
+    people = {name: UserFactory(username=name) for name in names}
+    study = StudyFactory(slug="frameworks")
+    member(study, people["lee"], "lead")
+    member(study, people["rating-lead"], "lead", "rater")
+    member(study, people["alice"], "rater")
+    member(study, people["bob"], "rater")
+    member(study, people["ada"], "adjudicator")
+    member(study, people["reader"], "reader")
+    make_codebook(study, {"cause": ["type", "shape", "api"], "stage": ["training", "deployment"]}, optional=["stage"])
+    bugs = make_bugs(study, 6)
+    alice, bob = people["alice"], people["bob"]
+    old = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=people["lee"], name="Pilot")
+    for bug in bugs[:2]:
+        answer(old, bug, alice, SAME)
+    answer(old, bugs[0], bob, SAME)
+    answer(old, bugs[1], bob, OTHER)
+    close_round(round_=old, by=people["lee"])
+    raters = [alice, bob, people["rating-lead"]]
+    now_open = make_round(
+        study, bugs=bugs[2:], raters=raters, by=people["lee"], name="Round 1", gate_coefficient="kappa"
+    )
+    return World(study=study, round=now_open, bugs=bugs[2:], alice=alice, bob=bob, people=people)
+
+
+def nothing(world: World) -> None:
+    """The other rater has not begun."""
+
+
+def answers_alike(world: World) -> None:
+    for bug in world.bugs:
+        answer(world.round, bug, world.bob, SAME, confidence="sure", note="As I see it.")
+
+
+def answers_otherwise(world: World) -> None:
+    for bug in world.bugs:
+        answer(world.round, bug, world.bob, OTHER, confidence="unsure", note="Another view.")
+
+
+def says_not_a_bug(world: World) -> None:
+    for bug in world.bugs:
+        answer(world.round, bug, world.bob, {}, not_a_bug="new feature")
+
+
+def skips(world: World) -> None:
+    for turn in turns_of_bob(world):
+        skip(assignment=turn, reason="knowledge", by=world.bob)
+
+
+def parks_and_drafts(world: World) -> None:
+    for turn in turns_of_bob(world):
+        save_draft(assignment=turn, draft={"note": "half"}, by=world.bob)
+        park(assignment=turn, by=world.bob)
+
+
+def notes_a_further_bug(world: World) -> None:
+    for turn in turns_of_bob(world):
+        note_further_bug(assignment=turn, note="It also fixes a leak.", by=world.bob)
+
+
+def changes_mind(world: World) -> None:
+    answers_alike(world)
+    answers_otherwise(world)
+
+
+def turns_of_bob(world: World) -> list[Assignment]:
+    return list(Assignment.objects.filter(round=world.round, rater=world.bob))
+
+
+ACTS = [answers_alike, answers_otherwise, says_not_a_bug, skips, parks_and_drafts, notes_a_further_bug, changes_mind]
+
+
+def values(world: World) -> dict[str, list[Any]]:
+    """What may stand in an address."""
+    facet = world.study.codebook.facets.get(key="cause")
+    uids = list(facet.categories.values_list("uid", flat=True)[:2])
+    return {
+        "slug": ["frameworks"],
+        "number": [1, 2],
+        "bug": [2, 3],
+        "facet": ["cause", "verdict"],
+        "a": ["alice"],
+        "b": ["bob"],
+        "uid": uids[:1],
+        "row": uids[:1],
+        "col": uids,
+        "username": ["bob"],
+        "token": ["no-such-token"],
+        "import_number": [1],
+        "session": [1],
+        "event": [1],
+        "file": [0],
+        "position": [0],
+        "table": ["answers", "finals", "bugs", "history", "side_by_side"],
+        "format": ["csv", "jsonl"],
+        "key": ["no-such-key"],
+        "uidb36": ["1"],
+    }
+
+
+def said(response: Any) -> tuple[int, list[tuple[str, str]], bytes]:
+    """Status, headers and body, less exactly the CSRF token, Date, cookies and the request's id."""
+    body = b"".join(response.streaming_content) if response.streaming else response.content
+    for secret in SECRETS:
+        body = secret.sub(rb"\1", body)
+    headers = sorted((name.lower(), value) for name, value in response.headers.items())
+    return response.status_code, [pair for pair in headers if pair[0] not in HEADERS_APART], body
+
+
+def walk(world: World, who: str) -> dict[str, Any]:
+    """What every address says to this person, with the number of queries it took."""
+    client = Client(raise_request_exception=False)
+    if who != "nobody":
+        client.force_login(world.people[who])
+    seen = {}
+    for address in every_address(values(world)):
+        if address.startswith(("/accounts/", "/healthz", "/readyz", "/metrics")):
+            continue
+        with CaptureQueriesContext(connection, ) as queries:
+            seen[address] = (*said(client.get(address)), len(queries))
+    return seen
+
+
+def label_everything(world: World) -> list[Any]:
+    """Alice's whole session: each page, each save and each redirect, with the number of queries."""
+    client, heard = Client(raise_request_exception=False), []
+    client.force_login(world.alice)
+    start = f"/{world.study.slug}/rounds/{world.round.number}/label/"
+    cause = world.study.codebook.facets.get(key="cause").categories.get(name="shape").uid
+    stage = world.study.codebook.facets.get(key="stage").categories.get(name="training").uid
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(start, follow=True)
+        for _ in range(len(world.bugs)):
+            heard.append((page.redirect_chain, said(page)))
+            address = page.redirect_chain[-1][0] if page.redirect_chain else start
+            page = client.post(
+                address, {"cause": cause, "stage": stage, "note": "Shapes differ.", "submission_key": f"k{_}"}, follow=True
+            )
+        heard.append((page.redirect_chain, said(page)))
+    done = Assignment.objects.filter(round=world.round, rater=world.alice, state="submitted").count()
+    assert done == len(world.bugs), "the session must label every bug, or it proves nothing"
+    return [*heard, len(queries)]
+
+
+@pytest.fixture
+def recorded(world: World) -> Callable[[Callable[[World], None], Callable[[World], Any]], Any]:
+    """Play an act of the other rater, record, and take all of it back."""
+
+    def play(act: Callable[[World], None], record: Callable[[World], Any]) -> Any:
+        with time_machine.travel(NOW, tick=False), transaction.atomic():
+            act(world)
+            result = record(world)
+            transaction.set_rollback(True)
+        return result
+
+    return play
+
+
+def differences(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    for address, one in before.items():
+        other = after[address]
+        if one == other:
+            continue
+        for place, what in enumerate(["status", "headers", "body", "queries"]):
+            if one[place] != other[place]:
+                yield f"{address}: {what} {excerpt(one[place], other[place])}"
+
+
+def excerpt(one: Any, other: Any) -> str:
+    if not isinstance(one, bytes):
+        return f"{one!r} became {other!r}"
+    at = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    return f"…{one[max(0, at - 60) : at + 80]!r} became …{other[max(0, at - 60) : at + 80]!r}"
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+@pytest.mark.parametrize("who", ["alice", "rating-lead", "ada", "reader", "charlie", "nobody"])
+def test_no_address_tells_of_the_others_acts(world, recorded, who, act):
+    before = recorded(nothing, lambda world: walk(world, who))
+    after = recorded(act, lambda world: walk(world, who))
+    assert not list(differences(before, after))
+
+
+@pytest.mark.parametrize("act", [answers_otherwise, says_not_a_bug, changes_mind], ids=lambda act: act.__name__)
+def test_lead_learns_progress_and_nothing_of_the_answers(world, recorded, act):
+    before = recorded(answers_alike, lambda world: walk(world, "lee"))
+    after = recorded(act, lambda world: walk(world, "lee"))
+    assert not list(differences(before, after))
+
+
+@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
+def test_first_raters_whole_session_is_the_same(world, recorded, act):
+    before = recorded(nothing, label_everything)
+    after = recorded(act, label_everything)
+    assert before == after
+
+
+def test_the_walk_reaches_the_pages_that_matter(world):
+    found = every_address(values(world))
+    for part in ["/rounds/2/label/", "/rounds/2/bugs/3/", "/agreement/", "/adjudication/", "/history/", "/api/v1/"]:
+        assert any(part in address for address in found), part
