@@ -17,7 +17,7 @@ from tests.factories import StudyFactory, UserFactory, make_bugs, make_codebook,
 def fresh_caches() -> Iterator[None]:
     """A rolled-back test leaves ids that the next one uses again."""
     choices._read.cache_clear()
-    yield
+    return
 
 
 @pytest.fixture

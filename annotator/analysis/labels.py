@@ -37,7 +37,7 @@ class Labels:
     def ask(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
         """Rows of a SELECT that reads from `labels`."""
         with connection.cursor() as cursor:
-            cursor.execute(f"WITH labels AS ({self.sql}) {sql}", [*self.params, *params])  # noqa: S608  # both are ours
+            cursor.execute(f"WITH labels AS ({self.sql}) {sql}", [*self.params, *params])  # both are ours
             return cursor.fetchall()  # type: ignore[no-any-return]  # the driver is untyped
 
 

@@ -41,7 +41,7 @@ def choices_of(codebook: Codebook) -> Choices:
 
 
 @lru_cache(maxsize=64)
-def _read(codebook_id: int, number: int, digest: str) -> Choices:  # noqa: ARG001  # what the cache goes by
+def _read(codebook_id: int, number: int, digest: str) -> Choices:  # what the cache goes by
     facets = list(Facet.objects.filter(codebook_id=codebook_id, retired_at=None))
     categories = list(Category.objects.filter(facet__in=facets, state=Category.State.ACTIVE))
     read = [_facet(facet, categories) for facet in facets]

@@ -61,6 +61,14 @@ class FacetDoc:
     def children(self, parent: str = "") -> tuple[CategoryDoc, ...]:
         return tuple(c for c in self.active if c.parent == parent)
 
+    def with_categories(self, *categories: CategoryDoc) -> "FacetDoc":
+        """The same with each of these in the place of the one of its id, or at the end."""
+        new = {c.id: c for c in categories}
+        old = {c.id: c for c in self.categories}
+        renamed = {old[key].name: c.name for key, c in new.items() if key in old}
+        kept = (new.get(c.id) or replace(c, parent=renamed.get(c.parent, c.parent)) for c in self.categories)
+        return replace(self, categories=(*kept, *(c for c in categories if c.id not in old)))
+
     def tree(self, parent: str = "", depth: int = 0) -> Iterator[tuple[int, CategoryDoc]]:
         """The active categories, each before its narrower ones, with their depth."""
         for category in self.children(parent):
@@ -79,6 +87,12 @@ class Document:
 
     def facet(self, key: str) -> FacetDoc | None:
         return next((f for f in self.facets if f.id == key), None)
+
+    def with_facet(self, facet: FacetDoc) -> "Document":
+        """The same with this facet in the place of the one of its id, or at the end."""
+        if self.facet(facet.id) is None:
+            return replace(self, facets=(*self.facets, facet))
+        return replace(self, facets=tuple(facet if f.id == facet.id else f for f in self.facets))
 
     def as_dict(self) -> dict[str, Any]:
         return {

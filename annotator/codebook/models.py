@@ -20,7 +20,10 @@ class Codebook(models.Model):
 
     study = models.OneToOneField(Study, on_delete=models.PROTECT, related_name="codebook")
     title = models.CharField(max_length=200)
+    description = models.TextField(blank=True)
+    source = models.TextField(blank=True)  # the publication that it comes from
     number = models.PositiveIntegerField(default=0)  # of the latest published version
+    digest = models.CharField(max_length=64, blank=True)  # and its digest: names its content, so caches go by it
 
     def __str__(self) -> str:
         return self.title
@@ -100,7 +103,9 @@ class Category(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["facet", "name"], condition=Q(state="active"), name="category_name"),
             models.UniqueConstraint(
-                fields=["facet", "parent", "hotkey"], condition=~Q(hotkey="") & Q(state="active"), name="category_hotkey"
+                fields=["facet", "parent", "hotkey"],
+                condition=~Q(hotkey="") & Q(state="active"),
+                name="category_hotkey",
             ),
             models.UniqueConstraint(
                 fields=["facet", "hotkey"],

@@ -15,14 +15,13 @@ from annotator.web.errors import BadInput
 
 MAX_BYTES = 500_000
 MAX_FACETS = 40
-MAX_CATEGORIES = 2_000
+MAX_CATEGORIES = 5_000
 MAX_DEPTH = 6
 NAME, TITLE, KEY, TEXT, EXAMPLES = 2_000, 200, 60, 10_000, 50
 FACET_NAME = 120
 
 KEY_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\Z")
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-RESERVED = {"new", "edit", "yaml", "versions"}
 
 
 def read(content: str | bytes) -> doc.Document:
@@ -103,7 +102,7 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML is untyped here
+            line = self.peek_event().start_mark.line + 1
             raise BadInput(f"The codebook file refers to another place of itself in line {line}: write the text out.")
         return super().compose_node(parent, index)  # type: ignore[no-untyped-call]  # as above
 
@@ -141,7 +140,7 @@ def _facet(raw: Any, number: int) -> doc.FacetDoc:
     known = {"id", "name", "definition", "kind", "answers", "decided", "optional", "hotkey", "retired", "categories"}
     raw = _mapping(raw, where, known)
     key = _text(raw, "id", where, limit=KEY)
-    if not KEY_PATTERN.match(key) or key.lower() in RESERVED:
+    if not KEY_PATTERN.match(key):
         raise BadInput(
             f"{where} needs an id of letters, digits, - and _, such as root_cause; “{_short(key)}” is not one."
         )
@@ -322,12 +321,12 @@ def _checked(value: Any, where: str, limit: int) -> str:
         value = str(value).lower()
     if not isinstance(value, str | int | float):
         raise BadInput(f"{where} has to be text.")
-    value = str(value)
-    if len(value) > limit:
-        raise BadInput(f"{where} has {len(value)} characters; at most {limit} are possible.")
-    if CONTROL.search(value):
+    text = str(value)
+    if len(text) > limit:
+        raise BadInput(f"{where} has {len(text)} characters; at most {limit} are possible.")
+    if CONTROL.search(text):
         raise BadInput(f"{where} holds a control character: remove it.")
-    return value
+    return text
 
 
 def _texts(raw: dict[str, Any], key: str, where: str, *, limit: int) -> tuple[str, ...]:

@@ -99,7 +99,9 @@ def _deal(opened: Round, *, bugs: Sequence[Bug], raters: Sequence[User]) -> None
     is_pool = opened.design == Round.Design.POOL
     RoundBug.objects.bulk_create(
         [
-            RoundBug(round=opened, bug=bug, position=place, overlap=opened.overlap, taken=0 if is_pool else opened.overlap)
+            RoundBug(
+                round=opened, bug=bug, position=place, overlap=opened.overlap, taken=0 if is_pool else opened.overlap
+            )
             for place, bug in enumerate(bugs)
         ],
         batch_size=500,
@@ -132,7 +134,16 @@ def set_gate(*, round_: Round, coefficient: str, method: str, bound: float, min_
     round_.gate_bound, round_.gate_min_n = bound, min_n
     round_.save(update_fields=["gate_coefficient", "gate_method", "gate_bound", "gate_min_n"])
     new = [coefficient, method, bound, min_n]
-    record("changed a gate", by=by, kind="round", object_id=round_.pk, label=round_.name, study_id=round_.study_id, old=old, new=new)
+    record(
+        "changed a gate",
+        by=by,
+        kind="round",
+        object_id=round_.pk,
+        label=round_.name,
+        study_id=round_.study_id,
+        old=old,
+        new=new,
+    )
     return round_
 
 

@@ -19,7 +19,9 @@ from annotator.web.errors import BadInput, Refused
 @transaction.atomic
 def follow_further_bug(*, noted: FurtherBug, by: User) -> Bug:
     """Make the noted bug a bug of its own, to be labelled by all raters in a later round."""
-    noted = FurtherBug.objects.select_for_update(of=("self",)).select_related("assignment__round__study").get(pk=noted.pk)
+    noted = (
+        FurtherBug.objects.select_for_update(of=("self",)).select_related("assignment__round__study").get(pk=noted.pk)
+    )
     if noted.assignment.round.is_open:
         raise Refused("Notes of further bugs are matched after the round has closed.")
     if noted.state != FurtherBug.State.NEW:
@@ -31,7 +33,9 @@ def follow_further_bug(*, noted: FurtherBug, by: User) -> Bug:
     bug = Bug.objects.create(study=study, item_id=origin.item_id, ordinal=ordinal, number=number)
     noted.state, noted.bug = FurtherBug.State.MATCHED, bug
     noted.save(update_fields=["state", "bug"])
-    record("followed a further bug", by=by, kind="bug", object_id=bug.pk, label=str(bug), study_id=study.pk, why=noted.note)
+    record(
+        "followed a further bug", by=by, kind="bug", object_id=bug.pk, label=str(bug), study_id=study.pk, why=noted.note
+    )
     return bug
 
 
@@ -51,7 +55,15 @@ def match_further_bug(*, noted: FurtherBug, bug: Bug | None, reason: str = "", b
     noted.bug, noted.reason = bug, reason
     noted.save(update_fields=["state", "bug", "reason"])
     study_id = noted.assignment.round.study_id
-    record("decided on a further bug", by=by, kind="further bug", object_id=noted.pk, study_id=study_id, new=noted.state, why=reason)
+    record(
+        "decided on a further bug",
+        by=by,
+        kind="further bug",
+        object_id=noted.pk,
+        study_id=study_id,
+        new=noted.state,
+        why=reason,
+    )
     return noted
 
 
@@ -110,5 +122,3 @@ def relabel_flagged(*, flags: Sequence[Flag], name: str, by: User) -> Round:
         raised.relabel_round = opened
         raised.save(update_fields=["state", "decided_by", "decided_at", "relabel_round"])
     return opened
-
-

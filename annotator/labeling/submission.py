@@ -63,7 +63,9 @@ def check(submission: Submission, choices: Choices) -> list[Chosen]:
     unknown = sorted(set(submission.answers) - set(choices.facets) - {Facet.VERDICT})
     if unknown:
         raise BadInput(f"The codebook has no facet “{unknown[0]}”.")
-    rows = [row for facet in choices.facets.values() for row in check_facet(facet, submission.answers.get(facet.key, ()))]
+    rows = [
+        row for facet in choices.facets.values() for row in check_facet(facet, submission.answers.get(facet.key, ()))
+    ]
     if verdict and choices.bug_id:
         rows.append((verdict.id, choices.bug_id, 0))
     return rows
@@ -93,4 +95,6 @@ def check_text(text: str) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise BadInput("The text holds half of a character pair (a lone surrogate). Remove it and send again.") from None
+        raise BadInput(
+            "The text holds half of a character pair (a lone surrogate). Remove it and send again."
+        ) from None

@@ -55,7 +55,9 @@ def remove(alias: str = "default") -> None:
             cursor.execute(f"DROP TRIGGER IF EXISTS {name}{place}")
 
 
-def statements(connection: BaseDatabaseWrapper, name: str, table: str, act: str, condition: str, said: str) -> list[str]:
+def statements(
+    connection: BaseDatabaseWrapper, name: str, table: str, act: str, condition: str, said: str
+) -> list[str]:
     """What makes the guard on this database."""
     if connection.vendor == "postgresql":
         test = f"IF {condition} THEN RAISE EXCEPTION '{said}'; END IF;" if condition else f"RAISE EXCEPTION '{said}';"
@@ -66,7 +68,9 @@ def statements(connection: BaseDatabaseWrapper, name: str, table: str, act: str,
             f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW EXECUTE FUNCTION guard_{name}()",
         ]
     when = f" WHEN {condition}" if condition else ""
-    return [f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{when} BEGIN SELECT RAISE(ABORT, '{said}'); END"]
+    return [
+        f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{when} BEGIN SELECT RAISE(ABORT, '{said}'); END"
+    ]
 
 
 def after_migrate(using: str = "default", plan: Any = (), **_: Any) -> None:

@@ -5,27 +5,35 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('labeling', '0001_initial'),
+        ("labeling", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('basis', models.CharField(default='as_answered', max_length=30)),
-                ('entries', models.JSONField()),
-                ('digest', models.CharField(max_length=64)),
-                ('taken_at', models.DateTimeField(auto_now_add=True)),
-                ('is_current', models.BooleanField(default=True)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='snapshots', to='labeling.round')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("basis", models.CharField(default="as_answered", max_length=30)),
+                ("entries", models.JSONField()),
+                ("digest", models.CharField(max_length=64)),
+                ("taken_at", models.DateTimeField(auto_now_add=True)),
+                ("is_current", models.BooleanField(default=True)),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="snapshots", to="labeling.round"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('round', 'basis'), name='snapshot_current')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_current", True)), fields=("round", "basis"), name="snapshot_current"
+                    )
+                ],
             },
         ),
     ]

@@ -7,109 +7,187 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('studies', '0001_initial'),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Codebook',
+            name="Codebook",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('title', models.CharField(max_length=200)),
-                ('number', models.PositiveIntegerField(default=0)),
-                ('study', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='codebook', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("title", models.CharField(max_length=200)),
+                ("number", models.PositiveIntegerField(default=0)),
+                (
+                    "study",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="codebook", to="studies.study"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Facet',
+            name="Facet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(max_length=60)),
-                ('name', models.CharField(max_length=120)),
-                ('definition', models.TextField(blank=True)),
-                ('kind', models.CharField(choices=[('nominal', 'Nominal'), ('ordinal', 'Ordinal')], default='nominal', max_length=8)),
-                ('is_many', models.BooleanField(default=False)),
-                ('is_optional', models.BooleanField(default=False)),
-                ('decided', models.CharField(choices=[('blind', 'Blind, by each rater'), ('joint', 'Jointly'), ('rule', 'By rule')], default='blind', max_length=5)),
-                ('hotkey', models.CharField(blank=True, max_length=1)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('retired_at', models.DateTimeField(null=True)),
-                ('codebook', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='facets', to='codebook.codebook')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("key", models.CharField(max_length=60)),
+                ("name", models.CharField(max_length=120)),
+                ("definition", models.TextField(blank=True)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("nominal", "Nominal"), ("ordinal", "Ordinal")], default="nominal", max_length=8
+                    ),
+                ),
+                ("is_many", models.BooleanField(default=False)),
+                ("is_optional", models.BooleanField(default=False)),
+                (
+                    "decided",
+                    models.CharField(
+                        choices=[("blind", "Blind, by each rater"), ("joint", "Jointly"), ("rule", "By rule")],
+                        default="blind",
+                        max_length=5,
+                    ),
+                ),
+                ("hotkey", models.CharField(blank=True, max_length=1)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("retired_at", models.DateTimeField(null=True)),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="facets", to="codebook.codebook"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position', 'id'],
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Category',
+            name="Category",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('uid', models.CharField(default=annotator.codebook.models.new_uid, max_length=12, unique=True)),
-                ('name', models.CharField(max_length=600)),
-                ('rank', models.FloatField(null=True)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('definition', models.TextField(blank=True)),
-                ('include', models.TextField(blank=True)),
-                ('exclude', models.TextField(blank=True)),
-                ('examples', models.JSONField(default=list)),
-                ('aka', models.JSONField(default=list)),
-                ('hotkey', models.CharField(blank=True, max_length=1)),
-                ('is_unverified', models.BooleanField(default=False)),
-                ('is_not_applicable', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('active', 'Active'), ('merged', 'Merged'), ('retired', 'Retired')], default='active', max_length=8)),
-                ('merged_into', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='children', to='codebook.category')),
-                ('facet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='categories', to='codebook.facet')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("uid", models.CharField(default=annotator.codebook.models.new_uid, max_length=12, unique=True)),
+                ("name", models.CharField(max_length=600)),
+                ("rank", models.FloatField(null=True)),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("definition", models.TextField(blank=True)),
+                ("include", models.TextField(blank=True)),
+                ("exclude", models.TextField(blank=True)),
+                ("examples", models.JSONField(default=list)),
+                ("aka", models.JSONField(default=list)),
+                ("hotkey", models.CharField(blank=True, max_length=1)),
+                ("is_unverified", models.BooleanField(default=False)),
+                ("is_not_applicable", models.BooleanField(default=False)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("active", "Active"), ("merged", "Merged"), ("retired", "Retired")],
+                        default="active",
+                        max_length=8,
+                    ),
+                ),
+                (
+                    "merged_into",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="children",
+                        to="codebook.category",
+                    ),
+                ),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="categories", to="codebook.facet"
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'categories',
-                'ordering': ['position', 'id'],
+                "verbose_name_plural": "categories",
+                "ordering": ["position", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Version',
+            name="Version",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('digest', models.CharField(max_length=64)),
-                ('document', models.JSONField()),
-                ('published_at', models.DateTimeField(auto_now_add=True)),
-                ('reason', models.TextField(blank=True)),
-                ('codebook', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='codebook.codebook')),
-                ('published_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("digest", models.CharField(max_length=64)),
+                ("document", models.JSONField()),
+                ("published_at", models.DateTimeField(auto_now_add=True)),
+                ("reason", models.TextField(blank=True)),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="versions", to="codebook.codebook"
+                    ),
+                ),
+                (
+                    "published_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='facet',
-            constraint=models.UniqueConstraint(fields=('codebook', 'key'), name='facet_key'),
+            model_name="facet",
+            constraint=models.UniqueConstraint(fields=("codebook", "key"), name="facet_key"),
         ),
         migrations.AddConstraint(
-            model_name='facet',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['nominal', 'ordinal'])), name='facet_kind'),
+            model_name="facet",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["nominal", "ordinal"])), name="facet_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'active')), fields=('facet', 'name'), name='category_name'),
+            model_name="category",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "active")), fields=("facet", "name"), name="category_name"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('hotkey', ''), _negated=True), ('state', 'active')), fields=('facet', 'parent', 'hotkey'), name='category_hotkey'),
+            model_name="category",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(models.Q(("hotkey", ""), _negated=True), ("state", "active")),
+                fields=("facet", "parent", "hotkey"),
+                name="category_hotkey",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.UniqueConstraint(condition=models.Q(models.Q(('hotkey', ''), _negated=True), ('parent', None), ('state', 'active')), fields=('facet', 'hotkey'), name='category_top_hotkey'),
+            model_name="category",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(models.Q(("hotkey", ""), _negated=True), ("parent", None), ("state", "active")),
+                fields=("facet", "hotkey"),
+                name="category_top_hotkey",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='category',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('merged_into__isnull', False), ('state', 'merged')), models.Q(models.Q(('state', 'merged'), _negated=True), ('merged_into', None)), _connector='OR'), name='category_merged'),
+            model_name="category",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("merged_into__isnull", False), ("state", "merged")),
+                    models.Q(models.Q(("state", "merged"), _negated=True), ("merged_into", None)),
+                    _connector="OR",
+                ),
+                name="category_merged",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='version',
-            constraint=models.UniqueConstraint(fields=('codebook', 'number'), name='version_number'),
+            model_name="version",
+            constraint=models.UniqueConstraint(fields=("codebook", "number"), name="version_number"),
         ),
     ]

@@ -5,149 +5,209 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('studies', '0001_initial'),
+        ("studies", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Item',
+            name="Item",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('pull_request', 'Pull request'), ('issue', 'Issue'), ('other', 'Other')], max_length=12)),
-                ('number', models.BigIntegerField(null=True)),
-                ('key', models.CharField(blank=True, max_length=500)),
-                ('identity', models.CharField(max_length=600)),
-                ('url', models.TextField(blank=True)),
-                ('title', models.TextField(blank=True)),
-                ('state', models.CharField(blank=True, max_length=20)),
-                ('author', models.CharField(blank=True, max_length=200)),
-                ('opened_at', models.DateTimeField(null=True)),
-                ('closed_at', models.DateTimeField(null=True)),
-                ('merged_at', models.DateTimeField(null=True)),
-                ('fetched_at', models.DateTimeField(null=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='items', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("pull_request", "Pull request"), ("issue", "Issue"), ("other", "Other")],
+                        max_length=12,
+                    ),
+                ),
+                ("number", models.BigIntegerField(null=True)),
+                ("key", models.CharField(blank=True, max_length=500)),
+                ("identity", models.CharField(max_length=600)),
+                ("url", models.TextField(blank=True)),
+                ("title", models.TextField(blank=True)),
+                ("state", models.CharField(blank=True, max_length=20)),
+                ("author", models.CharField(blank=True, max_length=200)),
+                ("opened_at", models.DateTimeField(null=True)),
+                ("closed_at", models.DateTimeField(null=True)),
+                ("merged_at", models.DateTimeField(null=True)),
+                ("fetched_at", models.DateTimeField(null=True)),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="items", to="studies.study"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ChangedFile',
+            name="ChangedFile",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('path', models.TextField()),
-                ('old_path', models.TextField(blank=True)),
-                ('status', models.CharField(blank=True, max_length=12)),
-                ('additions', models.PositiveIntegerField(default=0)),
-                ('deletions', models.PositiveIntegerField(default=0)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='files', to='collection.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("path", models.TextField()),
+                ("old_path", models.TextField(blank=True)),
+                ("status", models.CharField(blank=True, max_length=12)),
+                ("additions", models.PositiveIntegerField(default=0)),
+                ("deletions", models.PositiveIntegerField(default=0)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="files", to="collection.item"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='ItemText',
+            name="ItemText",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('body', models.TextField(blank=True)),
-                ('item', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='text', to='collection.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("body", models.TextField(blank=True)),
+                (
+                    "item",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="text", to="collection.item"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Patch',
+            name="Patch",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('file', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='patch', to='collection.changedfile')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                (
+                    "file",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="patch", to="collection.changedfile"
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Repository',
+            name="Repository",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('label', models.CharField(max_length=300)),
-                ('host', models.CharField(blank=True, max_length=200)),
-                ('owner', models.CharField(blank=True, max_length=200)),
-                ('name', models.CharField(blank=True, max_length=200)),
-                ('github_id', models.BigIntegerField(null=True)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='repositories', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("label", models.CharField(max_length=300)),
+                ("host", models.CharField(blank=True, max_length=200)),
+                ("owner", models.CharField(blank=True, max_length=200)),
+                ("name", models.CharField(blank=True, max_length=200)),
+                ("github_id", models.BigIntegerField(null=True)),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="repositories", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'repositories',
+                "verbose_name_plural": "repositories",
             },
         ),
         migrations.AddField(
-            model_name='item',
-            name='repository',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='items', to='collection.repository'),
+            model_name="item",
+            name="repository",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="items", to="collection.repository"
+            ),
         ),
         migrations.CreateModel(
-            name='Context',
+            name="Context",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('ordinal', models.PositiveIntegerField()),
-                ('values', models.JSONField(default=dict)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='contexts', to='collection.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("ordinal", models.PositiveIntegerField()),
+                ("values", models.JSONField(default=dict)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="contexts", to="collection.item"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('item', 'ordinal'), name='context_once')],
+                "constraints": [models.UniqueConstraint(fields=("item", "ordinal"), name="context_once")],
             },
         ),
         migrations.CreateModel(
-            name='Commit',
+            name="Commit",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('sha', models.CharField(max_length=64)),
-                ('message', models.TextField(blank=True)),
-                ('author', models.CharField(blank=True, max_length=200)),
-                ('at', models.DateTimeField(null=True)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='commits', to='collection.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                ("sha", models.CharField(max_length=64)),
+                ("message", models.TextField(blank=True)),
+                ("author", models.CharField(blank=True, max_length=200)),
+                ("at", models.DateTimeField(null=True)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="commits", to="collection.item"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('item', 'position'), name='commit_position')],
+                "ordering": ["position"],
+                "constraints": [models.UniqueConstraint(fields=("item", "position"), name="commit_position")],
             },
         ),
         migrations.CreateModel(
-            name='Comment',
+            name="Comment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('kind', models.CharField(choices=[('comment', 'Comment'), ('review', 'Review'), ('inline', 'Review comment')], default='comment', max_length=8)),
-                ('author', models.CharField(blank=True, max_length=200)),
-                ('at', models.DateTimeField(null=True)),
-                ('body', models.TextField(blank=True)),
-                ('path', models.TextField(blank=True)),
-                ('line', models.PositiveIntegerField(null=True)),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='comments', to='collection.item')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("position", models.PositiveIntegerField()),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("comment", "Comment"), ("review", "Review"), ("inline", "Review comment")],
+                        default="comment",
+                        max_length=8,
+                    ),
+                ),
+                ("author", models.CharField(blank=True, max_length=200)),
+                ("at", models.DateTimeField(null=True)),
+                ("body", models.TextField(blank=True)),
+                ("path", models.TextField(blank=True)),
+                ("line", models.PositiveIntegerField(null=True)),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="comments", to="collection.item"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('item', 'position'), name='comment_position')],
+                "ordering": ["position"],
+                "constraints": [models.UniqueConstraint(fields=("item", "position"), name="comment_position")],
             },
         ),
         migrations.AddConstraint(
-            model_name='changedfile',
-            constraint=models.UniqueConstraint(fields=('item', 'position'), name='file_position'),
+            model_name="changedfile",
+            constraint=models.UniqueConstraint(fields=("item", "position"), name="file_position"),
         ),
         migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(fields=('study', 'label'), name='repository_label'),
+            model_name="repository",
+            constraint=models.UniqueConstraint(fields=("study", "label"), name="repository_label"),
         ),
         migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(condition=models.Q(('github_id__isnull', False)), fields=('study', 'github_id'), name='repository_github'),
+            model_name="repository",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("github_id__isnull", False)),
+                fields=("study", "github_id"),
+                name="repository_github",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.UniqueConstraint(fields=('study', 'identity'), name='item_identity'),
+            model_name="item",
+            constraint=models.UniqueConstraint(fields=("study", "identity"), name="item_identity"),
         ),
         migrations.AddConstraint(
-            model_name='item',
-            constraint=models.CheckConstraint(condition=models.Q(('identity', ''), _negated=True), name='item_has_identity'),
+            model_name="item",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("identity", ""), _negated=True), name="item_has_identity"
+            ),
         ),
     ]

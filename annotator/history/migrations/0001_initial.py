@@ -4,41 +4,42 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='Seal',
+            name="Seal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('last_event_id', models.BigIntegerField()),
-                ('digest', models.CharField(max_length=64)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("last_event_id", models.BigIntegerField()),
+                ("digest", models.CharField(max_length=64)),
             ],
         ),
         migrations.CreateModel(
-            name='Event',
+            name="Event",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('study_id', models.BigIntegerField(null=True)),
-                ('round_id', models.BigIntegerField(null=True)),
-                ('actor_id', models.BigIntegerField(null=True)),
-                ('actor_name', models.CharField(blank=True, max_length=150)),
-                ('verb', models.CharField(max_length=60)),
-                ('kind', models.CharField(max_length=40)),
-                ('object_id', models.BigIntegerField(null=True)),
-                ('label', models.CharField(blank=True, max_length=200)),
-                ('old', models.JSONField(null=True)),
-                ('new', models.JSONField(null=True)),
-                ('why', models.TextField(blank=True)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("study_id", models.BigIntegerField(null=True)),
+                ("round_id", models.BigIntegerField(null=True)),
+                ("actor_id", models.BigIntegerField(null=True)),
+                ("actor_name", models.CharField(blank=True, max_length=150)),
+                ("verb", models.CharField(max_length=60)),
+                ("kind", models.CharField(max_length=40)),
+                ("object_id", models.BigIntegerField(null=True)),
+                ("label", models.CharField(blank=True, max_length=200)),
+                ("old", models.JSONField(null=True)),
+                ("new", models.JSONField(null=True)),
+                ("why", models.TextField(blank=True)),
             ],
             options={
-                'indexes': [models.Index(fields=['study_id', 'id'], name='event_study'), models.Index(fields=['kind', 'object_id'], name='event_object')],
+                "indexes": [
+                    models.Index(fields=["study_id", "id"], name="event_study"),
+                    models.Index(fields=["kind", "object_id"], name="event_object"),
+                ],
             },
         ),
     ]

@@ -6,38 +6,74 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('studies', '0001_initial'),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Import',
+            name="Import",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('filename', models.CharField(max_length=255)),
-                ('file', models.BinaryField()),
-                ('sha256', models.CharField(max_length=64)),
-                ('mapping', models.JSONField(default=dict)),
-                ('state', models.CharField(choices=[('uploaded', 'Uploaded'), ('waiting', 'Waiting for a worker'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed: nothing was stored'), ('undone', 'Undone')], default='uploaded', max_length=8)),
-                ('rows_done', models.PositiveIntegerField(default=0)),
-                ('rows_total', models.PositiveIntegerField(default=0)),
-                ('report', models.JSONField(null=True)),
-                ('created_ids', models.JSONField(default=dict)),
-                ('lease_owner', models.CharField(blank=True, max_length=100)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='imports', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                ("filename", models.CharField(max_length=255)),
+                ("file", models.BinaryField()),
+                ("sha256", models.CharField(max_length=64)),
+                ("mapping", models.JSONField(default=dict)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("uploaded", "Uploaded"),
+                            ("waiting", "Waiting for a worker"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed: nothing was stored"),
+                            ("undone", "Undone"),
+                        ],
+                        default="uploaded",
+                        max_length=8,
+                    ),
+                ),
+                ("rows_done", models.PositiveIntegerField(default=0)),
+                ("rows_total", models.PositiveIntegerField(default=0)),
+                ("report", models.JSONField(null=True)),
+                ("created_ids", models.JSONField(default=dict)),
+                ("lease_owner", models.CharField(blank=True, max_length=100)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="imports", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('study', 'number'), name='import_number'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), ('lease_until__isnull', False), _connector='OR'), name='import_running_lease')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("study", "number"), name="import_number"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("state", "running"), _negated=True),
+                            ("lease_until__isnull", False),
+                            _connector="OR",
+                        ),
+                        name="import_running_lease",
+                    ),
+                ],
             },
         ),
     ]

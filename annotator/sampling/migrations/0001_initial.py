@@ -5,26 +5,39 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('collection', '0001_initial'),
-        ('studies', '0001_initial'),
+        ("collection", "0001_initial"),
+        ("studies", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Bug',
+            name="Bug",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('ordinal', models.PositiveIntegerField(default=1)),
-                ('number', models.PositiveIntegerField()),
-                ('item', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bugs', to='collection.item')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='bugs', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("ordinal", models.PositiveIntegerField(default=1)),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "item",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bugs", to="collection.item"
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="bugs", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('item', 'ordinal'), name='bug_ordinal'), models.UniqueConstraint(fields=('study', 'number'), name='bug_number'), models.CheckConstraint(condition=models.Q(('ordinal__gte', 1)), name='bug_ordinal_positive')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("item", "ordinal"), name="bug_ordinal"),
+                    models.UniqueConstraint(fields=("study", "number"), name="bug_number"),
+                    models.CheckConstraint(condition=models.Q(("ordinal__gte", 1)), name="bug_ordinal_positive"),
+                ],
             },
         ),
     ]

@@ -13,7 +13,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Repository
 from annotator.labeling.actions import freeze
 from annotator.web.errors import BadInput
-from tests.factories import answer, make_bugs, make_codebook, make_round, member, StudyFactory, UserFactory
+from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 
 
 def category(study, facet, name):
@@ -72,7 +72,7 @@ def test_correlation_takes_zero_counts_and_is_scipys(settled):
     stats = pytest.importorskip("scipy.stats", reason="scipy is the reference here")
     study, rows = settled
     pairs = tables(study)["spearman"]["cause"]
-    assert [(pair["a"], pair["b"]) for pair in pairs][0] == ("(no repository)", "Axon")
+    assert next((pair["a"], pair["b"]) for pair in pairs) == ("(no repository)", "Axon")
     for pair in pairs:
         a, b = (
             [
@@ -92,7 +92,8 @@ def test_options_choose_the_table(settled):
     study, rows = settled
     whole = tables(study)
     one = tables(study, by="Cause", across="stage")
-    assert one["crosstabs"] == {"cause × stage": whole["crosstabs"]["cause × stage"]} and one["by_repository"] == {}
+    assert one["crosstabs"] == {"cause × stage": whole["crosstabs"]["cause × stage"]}
+    assert one["by_repository"] == {}
     assert list(tables(study, by="stage")["facets"]) == ["stage"]
     by_place = tables(study, by="repository", across="stage")
     assert set(by_place["crosstabs"]) == {"repository × stage"}
@@ -219,4 +220,7 @@ def test_command_prints_one_document_and_refuses_in_one_line(settled, capsys):
     with pytest.raises(SystemExit) as exit_:
         call_command("tables", "nowhere", "--json")
     out, err = capsys.readouterr()
-    assert exit_.value.code == 2 and out == "" and err.strip().count("\n") == 0 and "nowhere" in err
+    assert exit_.value.code == 2
+    assert out == ""
+    assert err.strip().count("\n") == 0
+    assert "nowhere" in err

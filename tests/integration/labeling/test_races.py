@@ -57,7 +57,8 @@ def test_last_place_goes_to_two_of_three_and_the_third_gets_it_after_a_skip(stud
     last = pool(study, make_bugs(study, 1), [alice, bob, carol], lee)
     got = at_once(*(lambda who=who: claim_next(round_=last, rater=who) for who in (alice, bob, carol)))
     holders = [turn for turn in got if turn is not None]
-    assert len(holders) == 2 and got.count(None) == 1
+    assert len(holders) == 2
+    assert got.count(None) == 1
     left_out = next(who for who, turn in zip((alice, bob, carol), got, strict=True) if turn is None)
     skip(assignment=holders[0], reason="knowledge", by=holders[0].rater)
     assert claim_next(round_=last, rater=left_out) is not None
@@ -86,7 +87,9 @@ def test_two_hundred_claims_of_sixteen_people_take_each_place_once(study, lee):
     def work(who) -> int:
         done = 0
         while turn := claim_next(round_=many, rater=who):
-            Assignment.objects.filter(pk=turn.pk).update(state="submitted", submitted_at=timezone.now(), lease_until=None)
+            Assignment.objects.filter(pk=turn.pk).update(
+                state="submitted", submitted_at=timezone.now(), lease_until=None
+            )
             done += 1
         return done
 

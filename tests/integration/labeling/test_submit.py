@@ -18,7 +18,8 @@ def test_submission_stores_one_answer_a_facet_and_the_verdict(main_round, bugs, 
     done = answer(main_round, bugs[0], alice, GOOD, confidence="sure", note="Slot is half.")
     stored = {row.facet.key: row.category.name for row in done.answers.all()}
     assert stored == {"verdict": "bug", "cause": "type", "stage": "training"}
-    assert done.state == "submitted" and done.revision == 1
+    assert done.state == "submitted"
+    assert done.revision == 1
 
 
 def test_same_submission_twice_counts_once(main_round, bugs, alice):
