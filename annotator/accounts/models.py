@@ -22,7 +22,7 @@ class User(AbstractUser):
     )
     display_name = models.CharField(max_length=150, blank=True)
 
-    REQUIRED_FIELDS = []  # noqa: RUF012
+    REQUIRED_FIELDS = []
 
     def __str__(self) -> str:
         return self.display_name or self.username

@@ -11,7 +11,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 CLOSED = "(SELECT state FROM labeling_round WHERE id = {row}.round_id) = 'closed'"
 NOT_IMPORTED = "(SELECT state FROM labeling_round WHERE id = OLD.round_id) <> 'imported'"
 
-# name: (table, act, condition or none, what is said)
+# Each has its table, act, condition (or none) and what is said.
 GUARDS: dict[str, tuple[str, str, str, str]] = {
     "event_stays": ("history_event", "UPDATE", "", "history is append-only"),
     "event_remains": ("history_event", "DELETE", "", "history is append-only"),

@@ -1,0 +1,13 @@
+"""A request as signed-in views see it."""
+
+from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
+
+from annotator.accounts.models import User
+
+
+class Request(HttpRequest):
+    """After `login_required`: with a person, and with what htmx said."""
+
+    user: User  # type: ignore[assignment]  # login_required has turned strangers away
+    htmx: HtmxDetails
