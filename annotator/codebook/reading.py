@@ -102,9 +102,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML is untyped here
             raise BadInput(f"The codebook file refers to another place of itself in line {line}: write the text out.")
-        return super().compose_node(parent, index)  # type: ignore[no-untyped-call]  # as above
+        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # PyYAML's signature
         if not isinstance(node, yaml.MappingNode):
