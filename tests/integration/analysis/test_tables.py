@@ -11,7 +11,7 @@ from annotator.adjudication.models import Resolution
 from annotator.analysis.tables import tables
 from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Repository
-from annotator.labeling.actions import freeze
+from annotator.overview.closing import close_round
 from annotator.web.errors import BadInput
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 
@@ -110,14 +110,19 @@ def test_options_choose_the_table(settled):
         ({"by": "colour"}, "no facet “colour”"),
         ({"across": "cause"}, "--by"),
         ({"by": "cause", "across": "Cause"}, "two different sides"),
-        ({"choice": "charlie"}, "“charlie” has no labels"),
-        ({"choice": "alice"}, "“alice” has no labels"),
+        ({"choice": "charlie"}, "“charlie” is none of them"),
     ],
 )
-def test_what_cannot_be_counted_is_said(main_round, bugs, alice, options, said):
-    answer(main_round, bugs[0], alice, {"cause": "type", "stage": "training"})  # the round is open: nobody sees this
+def test_what_cannot_be_counted_is_said(study, options, said):
     with pytest.raises(BadInput, match=said):
-        tables(main_round.study, **options)
+        tables(study, **options)
+
+
+def test_labels_of_an_open_round_are_counted_nowhere(main_round, bugs, alice, bob):
+    for rater in (alice, bob):
+        answer(main_round, bugs[0], rater, {"cause": "type", "stage": "training"})
+    for choice in ("final", "unanimous", "alice"):
+        assert tables(main_round.study, choice=choice)["facets"] == {}
 
 
 def test_parent_counts_itself_alone_and_its_total_stands_beside(study):
@@ -162,7 +167,7 @@ def test_unanimous_and_one_raters_labels_come_from_blind_answers(main_round, bug
     for place, bug in enumerate(bugs):
         answer(main_round, bug, alice, {"cause": "type", "stage": "training"})
         answer(main_round, bug, bob, {"cause": "type" if place < 4 else "api", "stage": "training"})
-    freeze(round_=main_round, by=lee)
+    close_round(round_=main_round, by=lee)
     study = main_round.study
     assert tables(study, choice="unanimous")["facets"] == {"cause": {"type": 4}, "stage": {"training": 6}}
     assert tables(study, choice="bob")["facets"]["cause"] == {"type": 4, "api": 2}
@@ -182,19 +187,19 @@ def test_unanimous_wants_the_same_set_where_many_answers_go(lee):
     for bug, given in sets.items():
         for rater, names in zip(raters, given, strict=True):
             answer(round_, bug, rater, {"part": names})
-    freeze(round_=round_, by=lee)
+    close_round(round_=round_, by=lee)
     assert tables(study, choice="unanimous")["facets"] == {"part": {"core": 2, "cuda": 1}}
 
 
 def test_later_round_of_a_bug_wins_and_training_never_counts(main_round, bugs, alice, bob, lee):
     for rater in (alice, bob):
         answer(main_round, bugs[0], rater, {"cause": "type", "stage": "training"})
-    freeze(round_=main_round, by=lee)
+    close_round(round_=main_round, by=lee)
     for kind, cause in (("relabel", "api"), ("training", "shape")):
         later = make_round(main_round.study, bugs=bugs[:1], raters=[alice, bob], by=lee, kind=kind)
         for rater in (alice, bob):
             answer(later, bugs[0], rater, {"cause": cause, "stage": "training"})
-        freeze(round_=later, by=lee)
+        close_round(round_=later, by=lee)
     for choice in ("unanimous", "alice"):
         assert tables(main_round.study, choice=choice)["facets"]["cause"] == {"api": 1}
 
