@@ -122,29 +122,3 @@ def relabel_flagged(*, flags: Sequence[Flag], name: str, by: User) -> Round:
         raised.relabel_round = opened
         raised.save(update_fields=["state", "decided_by", "decided_at", "relabel_round"])
     return opened
-
-
-@transaction.atomic
-def go_on_below_gate(*, round_: Round, reason: str, by: User) -> Round:
-    """The study continues although the round missed its gate: the reason stands beside the figures from now on."""
-    round_ = Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
-    if round_.is_open:
-        raise Refused("The round is open: its gate answers when it is closed.")
-    if round_.gate_continued_at:
-        raise Refused("Why the study went on below this gate is written down already.")
-    if not reason.strip():
-        raise BadInput("Say why the study goes on below the gate.")
-    check_text(reason)
-    round_.gate_continued_reason, round_.gate_continued_by = reason.strip()[:4000], by
-    round_.gate_continued_at = timezone.now()
-    round_.save(update_fields=["gate_continued_reason", "gate_continued_by", "gate_continued_at"])
-    record(
-        "went on below a gate",
-        by=by,
-        kind="round",
-        object_id=round_.pk,
-        label=round_.name,
-        study_id=round_.study_id,
-        why=reason,
-    )
-    return round_
