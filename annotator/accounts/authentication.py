@@ -1,6 +1,5 @@
 """Keys for programs: `Authorization: Token …`."""
 
-import hashlib
 from typing import Any
 
 from django.utils import timezone
@@ -9,12 +8,8 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from annotator.accounts.keys import digest_of
 from annotator.accounts.models import Token, User
-
-
-def digest_of(secret: str) -> str:
-    """A key is 256 random bits, so a plain hash is enough to store."""
-    return hashlib.sha256(secret.encode()).hexdigest()
 
 
 class TokenAuthentication(BaseAuthentication):

@@ -3,6 +3,7 @@
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
+from annotator.accounts.models import User
 from annotator.studies.models import Membership, Role, Study
 
 
@@ -26,3 +27,16 @@ def study_for(user: object, slug: str, *roles: str) -> Study:
         raise PermissionDenied(f"This needs the role {wanted} in the study.")
     study.my_roles = mine  # type: ignore[attr-defined]  # for the page's frame
     return study
+
+
+def may_reset(lead: User, person: User) -> bool:
+    """Whether the lead may set this person's password anew: only where the lead leads all the person's studies."""
+    if person == lead or not person.is_active:
+        return False
+    if lead.is_superuser:
+        return True
+    if person.is_superuser:
+        return False
+    theirs = set(Membership.objects.filter(user=person).values_list("study_id", flat=True))
+    led = set(Membership.objects.filter(user=lead, role=Role.LEAD).values_list("study_id", flat=True))
+    return bool(theirs) and theirs <= led

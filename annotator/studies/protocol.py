@@ -1,0 +1,57 @@
+"""How a study decides on labels: written down before, changed only with a reason."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from annotator.studies.models import Study
+from annotator.web.errors import BadInput
+
+DECIDED_BY = {
+    "adjudicator": "One person who did not rate the bug",
+    "discussion": "The raters themselves, in discussion",
+    "either": "The raters where they come to agree, else one person who did not rate it",
+}
+COEFFICIENTS = {
+    "": "No gate",
+    "kappa": "Cohen's kappa",
+    "kappa_linear": "Kappa with linear weights",
+    "kappa_quadratic": "Kappa with quadratic weights",
+    "ac1": "Gwet's AC1",
+    "alpha": "Krippendorff's alpha",
+}
+METHODS = {"lower": "The lower bound of its 95 % interval", "value": "Its value"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Protocol:
+    """What is agreed on before labelling begins. The gate's figures are what a new round proposes."""
+
+    decided_by: str = "either"
+    hide_names: bool = True  # in adjudication
+    gate_coefficient: str = "kappa"
+    gate_method: str = "lower"
+    gate_bound: float = 0.8
+    gate_min_n: int = 10
+    notes: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def protocol_of(study: Study) -> Protocol:
+    """The study's protocol; what it never laid down is as by default."""
+    known = {field.name for field in fields(Protocol)}
+    return Protocol(**{name: value for name, value in study.protocol.items() if name in known})
+
+
+def check(protocol: Protocol) -> None:
+    if protocol.decided_by not in DECIDED_BY:
+        raise BadInput("Choose who decides where raters differ.")
+    if protocol.gate_coefficient not in COEFFICIENTS or protocol.gate_method not in METHODS:
+        raise BadInput("Choose the gate's coefficient and how it is read.")
+    if not 0 <= protocol.gate_bound <= 1:
+        raise BadInput("The gate's bound lies between 0 and 1.")
+    if not 1 <= protocol.gate_min_n <= 100_000:
+        raise BadInput("The gate needs at least 1 bug, and not more than 100,000.")
+    if len(protocol.notes) > 10_000:
+        raise BadInput("The notes may have at most 10,000 characters.")
