@@ -1,0 +1,46 @@
+"""How well the raters agreed: read from the snapshots of rounds that are no longer open, or counted anew."""
+
+from annotator.agreement import gating, pooling, screened
+from annotator.agreement.comparing import AS_ANSWERED, recompute
+from annotator.agreement.entries import Entry
+from annotator.agreement.models import Snapshot
+from annotator.labeling.models import Round
+from annotator.studies.models import Study
+
+
+def entries(study: Study, *, round_: Round | None = None, facet: str | None = None) -> list[Entry]:
+    """The agreement list of a study: rounds by number, facets in the codebook's order, pairs by name, all raters last."""
+    rounds = Round.objects.with_agreement().filter(study=study)
+    if round_ is not None:
+        rounds = rounds.filter(pk=round_.pk)
+    found = [entry for each in rounds.order_by("number") for entry in entries_of(each)]
+    if round_ is None:
+        found += screened.entries(study)
+    return [entry for entry in found if facet in (None, entry["facet"])]
+
+
+def entries_of(round_: Round) -> list[Entry]:
+    """As its snapshot holds them; counted now where there is none yet. An open round gives nothing."""
+    if round_.is_open:
+        return []
+    stored = Snapshot.objects.filter(round=round_, basis=AS_ANSWERED, is_current=True).first()
+    return stored.entries if stored else recompute(round_)
+
+
+def pooled(study: Study, *, facet: str | None = None) -> list[Entry]:
+    """All main rounds that are closed or imported together, each pair and all raters."""
+    rounds = Round.objects.with_agreement().filter(study=study, kind=Round.Kind.MAIN).order_by("number")
+    found = pooling.entries(list(rounds))
+    return [entry for entry in found if facet in (None, entry["facet"])]
+
+
+def round_named(study: Study, name: str) -> Round | None:
+    """By number or name; a number wins."""
+    rounds = Round.objects.filter(study=study)
+    by_number = rounds.filter(number=int(name)).first() if name.isascii() and name.isdigit() and len(name) < 9 else None
+    return by_number or rounds.filter(name=name).first()
+
+
+def gate_of(round_: Round) -> gating.RoundGate:
+    """What the gate says about the round: for its page and for the study's home."""
+    return gating.of_round(round_, entries_of(round_))
