@@ -166,7 +166,7 @@ def worker(var: Path) -> list[str | Path]:
 
 def wait_until_served(port: int, children: "Children") -> None:
     while True:
-        children.check()
+        children.must_live()
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
         except OSError:
@@ -202,6 +202,11 @@ class Children:
         while True:
             self.check()
             time.sleep(0.5)
+
+    def must_live(self) -> None:
+        for child in self.all:
+            if child.process.poll() is not None:
+                fail(f"The {child.name} ended as soon as it started; the lines above say why.")
 
     def check(self) -> None:
         for child in self.all:

@@ -1,0 +1,127 @@
+"""The application as it is started: it serves, refuses a second start, and leaves nothing behind."""
+
+import os
+import signal
+import socket
+import stat
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.journeys.conftest import parents
+
+
+@pytest.fixture(scope="module")
+def var(tmp_path_factory):
+    """One data folder for this module: the first start makes it, later ones are quick."""
+    return tmp_path_factory.mktemp("var")
+
+
+def alive(pids: list[int]) -> set[int]:
+    return set(pids) & set(parents())
+
+
+def all_gone(pids: list[int], seconds: float = 5) -> bool:
+    deadline = time.monotonic() + seconds
+    while alive(pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not alive(pids)
+
+
+def pss_mb(pids: list[int]) -> float:
+    rollups = [Path(f"/proc/{pid}/smaps_rollup").read_text() for pid in pids]
+    kilobytes = [int(line.split()[1]) for text in rollups for line in text.splitlines() if line.startswith("Pss:")]
+    return sum(kilobytes) * 1024 / 1e6
+
+
+@pytest.fixture(scope="module")
+def served(var, start_run):
+    running = start_run(var)
+    running.wait_until_served()
+    return running
+
+
+def test_it_serves_and_tells_where(served):
+    assert served.answers("/readyz") == 200
+    assert served.answers("/accounts/login/") == 200
+    deadline = time.monotonic() + 5
+    while served.url not in served.log.read_text() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert served.url in served.log.read_text()
+
+
+def test_a_fresh_start_takes_less_than_350_mb(served):
+    for path in ("/", "/accounts/login/", "/healthz") * 20:
+        served.answers(path)
+    assert pss_mb(served.family()) <= 350
+
+
+def test_it_listens_on_loopback_alone(served):
+    port = int(served.url.rpartition(":")[2])
+    rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    listening = [row[1] for row in rows if row[3] == "0A" and int(row[1].split(":")[1], 16) == port]
+    assert listening == [f"0100007F:{port:04X}"]
+
+
+def test_a_second_start_on_the_same_data_is_refused_in_one_line(served, var, start_run):
+    second = start_run(var)
+    assert second.process.wait(30) == 1
+    [line] = second.log.read_text().splitlines()
+    assert f"already runs on {var}" in line
+    assert served.url in line
+
+
+def test_a_port_in_use_is_said_in_one_line(tmp_path, start_run):
+    with closing(socket.create_server(("127.0.0.1", 0))) as taken:
+        port = taken.getsockname()[1]
+        running = start_run(tmp_path / "var", port=port)
+        assert running.process.wait(30) == 1
+    [line] = running.log.read_text().splitlines()
+    assert f"Port {port} is in use" in line
+    assert "PORT=" in line
+
+
+def test_a_worker_that_dies_is_started_again(served):
+    [worker] = [pid for pid in served.family() if b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    os.kill(worker, signal.SIGKILL)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and "starting it again" not in served.log.read_text():
+        time.sleep(0.1)
+    assert "The worker ended (exit -9); starting it again." in served.log.read_text()
+    assert any(b"celery" in Path(f"/proc/{pid}/cmdline").read_bytes() for pid in served.family())
+
+
+def test_one_signal_ends_every_process_and_the_secret_stays(served, var, start_run):
+    secret = (var / "secret").read_text()
+    family = served.family()
+    assert len(family) >= 5  # supervisor, broker, web server and its workers, worker
+    served.process.send_signal(signal.SIGTERM)
+    assert served.process.wait(30) == 0
+    assert alive(family) == set()
+    start_run(var).wait_until_served()
+    assert (var / "secret").read_text() == secret
+    assert len(secret) >= 50
+    assert stat.S_IMODE((var / "secret").stat().st_mode) == 0o600
+
+
+def test_ctrl_c_to_the_group_and_a_long_data_path(tmp_path, start_run):
+    running = start_run(tmp_path / ("long" * 20) / ("deep" * 10))
+    running.wait_until_served()
+    assert running.answers("/readyz") == 200
+    family = running.family()
+    os.killpg(running.process.pid, signal.SIGINT)
+    assert running.process.wait(30) == 0
+    assert alive(family) == set()
+
+
+def test_killing_the_supervisor_leaves_no_orphan(tmp_path, start_run):
+    var = tmp_path / "var"
+    running = start_run(var)
+    running.wait_until_served()
+    family = running.family()
+    running.process.kill()
+    running.process.wait(5)
+    assert all_gone(family)
+    start_run(var).wait_until_served()
