@@ -1,0 +1,186 @@
+// Keys of the labelling page: shortcuts to a form that works without them. Which key means what stands in the page.
+export const isTyping = (el) =>
+  Boolean(el?.matches?.("textarea, select, input:not([type=radio], [type=checkbox], [type=submit], [type=button]), [contenteditable]"));
+
+// What a keydown asks for: nothing while typing, composing or with a modifier; Ctrl+Enter and Escape always.
+export const meaning = (event, { on = true } = {}) => {
+  if (event.isComposing || event.keyCode === 229) return null;
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return { act: "save" };
+  if (event.key === "Escape") return isTyping(event.target) ? { act: "leave" } : null;
+  if (!on || event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event.target)) return null;
+  if (event.key.length !== 1 || event.key === " ") return null;
+  return { act: "key", key: event.key.toUpperCase() };
+};
+
+export const nextOpen = (facets, from) => {
+  const at = facets.indexOf(from);
+  return facets.slice(at + 1).find((f) => !f.querySelector(":checked")) ?? null;
+};
+
+export const counted = (facets) => {
+  const open = facets.filter((f) => !f.querySelector(":checked")).map((f) => f.dataset.name.toLowerCase());
+  return { done: facets.length - open.length, all: facets.length, open };
+};
+
+export const matches = (text, query) => query.trim() === "" || text.toLowerCase().includes(query.trim().toLowerCase());
+
+const SWITCH = "keys";
+const switchedOn = () => {
+  try {
+    return localStorage.getItem(SWITCH) !== "off";
+  } catch {
+    return true;
+  }
+};
+
+const form = () => document.querySelector("#answer");
+const facets = () => [...(form()?.querySelectorAll(".fct") ?? [])];
+const names = (option) => [...option.querySelectorAll("label")].map((label) => label.textContent).join(" ");
+const byData = (root, name, value) => [...root.querySelectorAll(`[data-${name}]`)].find((el) => el.dataset[name] === value);
+let active = null; // the facet that a plain key chooses in
+let last = null; // the option chosen last: `.` and a digit narrows it
+let narrowing = false;
+
+const activate = (facet) => {
+  active = facet;
+  for (const each of facets()) each.classList.toggle("on", each === facet);
+};
+const focusFacet = (facet) => {
+  activate(facet);
+  const target = facet.querySelector("input:checked:not(.detail input)") ?? facet.querySelector(".opt > input");
+  target?.focus();
+};
+const choose = (input, { jump }) => {
+  const facet = input.closest(".fct");
+  input.checked = input.type === "checkbox" ? !input.checked : true;
+  input.focus();
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+  if (!jump || facet.hasAttribute("data-many")) return;
+  const next = nextOpen(facets(), facet);
+  if (next) focusFacet(next);
+};
+const chooseHere = (key) => {
+  const input = active && [...active.querySelectorAll(".opt > input")].find((el) => el.dataset.k === key);
+  if (!input) return false;
+  last = input.closest(".opt");
+  choose(input, { jump: !last.querySelector(".sub") });
+  return true;
+};
+const narrow = (key) => {
+  const input = last && byData(last.querySelector(".detail") ?? last, "k", key);
+  if (input) choose(input, { jump: true });
+  return Boolean(input);
+};
+const popover = () => document.querySelector("[popover]:popover-open");
+const inPopover = (open, key) => {
+  const input = byData(open, "k", key);
+  if (!input) return;
+  input.checked = true;
+  input.focus();
+  input.dispatchEvent(new Event("change", { bubbles: true }));
+};
+const find = () => {
+  const field = active?.querySelector("[data-find]") ?? form()?.querySelector("[data-find]");
+  field?.focus();
+  return Boolean(field);
+};
+const press = (key) => {
+  const el = byData(document, "press", key);
+  if (!el || el.hidden) return false;
+  el.click();
+  if (el.type === "radio") el.focus();
+  return true;
+};
+const onKey = (key) => {
+  const open = popover();
+  if (open) return inPopover(open, key), true;
+  if (narrowing) {
+    narrowing = false;
+    if (narrow(key)) return true;
+  }
+  if (key === ".") return (narrowing = true);
+  if (key === "/") return find();
+  const facet = facets().find((each) => each.dataset.key === key);
+  if (facet) return focusFacet(facet), true;
+  return chooseHere(key) || press(key);
+};
+const save = () => {
+  const open = popover();
+  const button = open ? open.querySelector("button[type=submit]") : form()?.querySelector("[data-save]");
+  if (button) form().requestSubmit(button);
+};
+
+const say = () => {
+  const all = facets();
+  for (const facet of all) {
+    const picked = [...facet.querySelectorAll("input:checked")];
+    const out = facet.querySelector("output");
+    if (!out) continue;
+    const text = picked.length === 0 ? "open" : facet.matches(".broad, [data-many]") ? picked.map((el) => el.dataset.path).join(", ") : "";
+    if (out.textContent !== text) out.textContent = text;
+    out.classList.toggle("open", picked.length === 0);
+  }
+  const { done, all: of, open } = counted(all);
+  const line = document.querySelector("#count");
+  if (line) line.textContent = `${done} of ${of} answered${open.length ? ` · open: ${open.join(", ")}` : ""}`;
+};
+let seen = null; // the form that was started: a swap brings another
+const start = () => {
+  if (!form() || form() === seen) return;
+  seen = form();
+  last = null;
+  narrowing = false;
+  activate(facets()[0] ?? null);
+  const box = document.querySelector("[data-keys-switch]");
+  if (box) box.checked = switchedOn();
+  say();
+};
+
+if (typeof document !== "undefined") {
+  document.addEventListener("keydown", (event) => {
+    if (!form()) return;
+    const asked = meaning(event, { on: switchedOn() });
+    if (!asked) return;
+    if (asked.act === "leave") event.target.blur();
+    else if (asked.act === "save") {
+      event.preventDefault();
+      save();
+    } else if (onKey(asked.key)) event.preventDefault();
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-keys-switch]")) {
+      try {
+        localStorage.setItem(SWITCH, event.target.checked ? "on" : "off");
+      } catch {
+        // storage is closed to this page: the switch lasts as long as the page
+      }
+    }
+    const option = event.target.closest?.(".opt");
+    if (option) last = option;
+    if (form()?.contains(event.target)) say();
+  });
+  document.addEventListener("form:restored", say);
+  document.addEventListener("focusin", (event) => {
+    const facet = event.target.closest?.(".fct");
+    if (facet) activate(facet);
+  });
+  // search: names alone, not definitions; dims what does not match and never moves a row
+  document.addEventListener("input", (event) => {
+    if (!event.target.matches("[data-find]")) return;
+    for (const option of event.target.closest(".fct").querySelectorAll(".opt")) {
+      option.classList.toggle("off", !matches(names(option), event.target.value));
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing || event.ctrlKey || event.metaKey || !event.target.matches?.("[data-find]")) return;
+    event.preventDefault();
+    const hit = event.target.closest(".fct").querySelector(".opt:not(.off) > input");
+    if (!hit || event.target.value.trim() === "") return;
+    event.target.value = "";
+    event.target.dispatchEvent(new Event("input", { bubbles: true }));
+    last = hit.closest(".opt");
+    choose(hit, { jump: !last.querySelector(".sub") });
+  });
+  document.addEventListener("htmx:afterSettle", start);
+  start();
+}

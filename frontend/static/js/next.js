@@ -1,0 +1,136 @@
+// Save and next: one request answers with the next bug, whose text was fetched ahead; a failed one is said and sent again.
+export const isSignIn = (url) => new URL(url, "http://here/").pathname.startsWith("/accounts/login");
+
+// What a refused request means for the person: the sentence of the page or problem document that came back.
+export const sentence = (status, body) => {
+  const found = /<h1[^>]*>([^<]*)<\/h1>\s*<p>([^<]*)<\/p>/.exec(body ?? "");
+  if (found) return decoded(`${found[1]}. ${found[2]}`);
+  return `The server answered ${status}. Nothing was stored; your draft is kept on this device.`;
+};
+const decoded = (text) =>
+  text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"').replaceAll("&#x27;", "'").replaceAll("&amp;", "&");
+
+const form = () => document.querySelector("#answer");
+const bug = () => document.querySelector("[data-draft]")?.dataset.draft.split("/").at(-1);
+const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
+let ahead = null; // the text of the next bug: { number, html }
+let left = null; // the text on the page while an answer is on its way: { number, node, top }
+let act = "submit";
+let pressed = null;
+let waiting = 0;
+let renewed = false;
+
+const fetchAhead = async () => {
+  const { next, nextUrl } = form()?.dataset ?? {};
+  if (!nextUrl || ahead?.number === next) return;
+  ahead = null;
+  try {
+    const answer = await fetch(nextUrl, { redirect: "manual", priority: "low" });
+    if (answer.ok) ahead = { number: next, html: await answer.text() };
+  } catch {
+    // fetched with the answer instead
+  }
+};
+const idle = (run) => ("requestIdleCallback" in window ? requestIdleCallback(run, { timeout: 2000 }) : setTimeout(run, 500));
+
+const fill = () => {
+  const spot = document.querySelector("#read[data-prefetched]");
+  if (!spot) return;
+  const number = spot.dataset.prefetched;
+  if (left?.number === number) {
+    spot.replaceWith(left.node);
+    left.node.scrollTop = left.top;
+  } else if (ahead?.number === number) {
+    const holder = document.createElement("template");
+    holder.innerHTML = ahead.html;
+    const section = holder.content.querySelector("#read");
+    spot.replaceWith(section);
+    window.htmx?.process(section);
+  } else location.reload();
+};
+const note = (text) => {
+  document.querySelector("[data-problem]")?.remove();
+  const el = document.createElement("div");
+  el.className = "note bad";
+  el.dataset.problem = "";
+  el.setAttribute("role", "alert");
+  el.textContent = text;
+  form().querySelector("#panel").prepend(el);
+};
+const again = (wait) => {
+  clearTimeout(waiting);
+  const mine = form();
+  waiting = setTimeout(() => form() === mine && pressed && mine.requestSubmit(pressed), wait);
+};
+const renew = async () => {
+  const page = await fetch(form().action, { redirect: "manual" });
+  if (!page.ok) return false;
+  const token = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]")?.value;
+  if (!token) return false;
+  form().elements.namedItem("csrfmiddlewaretoken").value = token;
+  document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
+  return true;
+};
+const refused = async ({ status, responseText }) => {
+  if (status === 403 && !renewed && (renewed = true) && (await renew())) return again(0);
+  tell("answer:failed", { state: status >= 500 ? "failed" : "dirty" });
+  note(sentence(status, responseText));
+};
+const arrived = () => {
+  idle(fetchAhead);
+  const problem = document.querySelector("[data-problem]");
+  if (problem) return problem.focus();
+  document.querySelector("#bug-title, main h1")?.focus({ preventScroll: true });
+  const line = document.querySelector("#live");
+  const done = { park: "Put off for later.", skip: "Skipped.", further: "Note kept." }[act] ?? "Saved.";
+  line.textContent = `${done} ${document.title}`;
+};
+
+if (typeof document !== "undefined") {
+  const ours = (event) => event.target === form() || event.detail?.elt === form();
+  document.addEventListener("submit", (event) => {
+    if (event.target !== form()) return;
+    pressed = event.submitter;
+    act = event.submitter?.value ?? "submit";
+  });
+  document.addEventListener("htmx:configRequest", (event) => {
+    if (!ours(event)) return;
+    event.detail.headers["X-Fetched"] = [bug(), ahead?.number].filter(Boolean).join(",");
+  });
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (!ours(event)) return;
+    const node = document.querySelector("#read");
+    left = { number: bug(), node, top: node.scrollTop };
+    tell("answer:sending");
+  });
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    if (!ours(event)) return;
+    const { xhr } = event.detail;
+    if (xhr.responseURL && isSignIn(xhr.responseURL)) {
+      event.detail.shouldSwap = false;
+      tell("answer:failed", { state: "signedOut" });
+    } else if (xhr.status === 200) {
+      renewed = false;
+      tell("answer:kept");
+    }
+  });
+  document.addEventListener("htmx:afterSwap", (event) => {
+    if (event.detail.target?.id === "main" || event.target.id === "main") fill();
+  });
+  document.addEventListener("htmx:responseError", (event) => ours(event) && refused(event.detail.xhr));
+  document.addEventListener("htmx:sendError", (event) => {
+    if (!ours(event)) return;
+    tell("answer:failed", { state: "offline" });
+    again(5000);
+  });
+  window.addEventListener("online", () => waiting && again(0));
+  let seen = form();
+  document.addEventListener("htmx:afterSettle", () => {
+    if (form() === seen) return;
+    seen = form();
+    clearTimeout(waiting);
+    waiting = 0;
+    arrived();
+  });
+  idle(fetchAhead);
+}
