@@ -9,5 +9,5 @@ from annotator.accounts.models import User
 class Request(HttpRequest):
     """After `login_required`: with a person, and with what htmx said."""
 
-    user: User  # type: ignore[assignment]  # login_required has turned strangers away
+    user: User  # login_required has turned strangers away
     htmx: HtmxDetails
