@@ -239,7 +239,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         for facet, category, slot in rows
     )
     _pin(assignment, submission, revision=revision)
-    assignment.verdict_reason = (choices.reason(submission.not_a_bug) or "") if submission.not_a_bug else ""
+    assignment.not_a_bug_reason = (choices.reason(submission.not_a_bug) or "")[:80] if submission.not_a_bug else ""
     _mark_submitted(assignment, submission, revision=revision, now=now)
     record(
         "answered" if revision == 1 else "changed an answer",
@@ -250,7 +250,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         round_id=round_.pk,
         old=before,
         new=[[facet, category] for facet, category, _ in rows],
-        why=assignment.verdict_reason,
+        why=choices.reasons.get(assignment.not_a_bug_reason, assignment.not_a_bug_reason),
     )
     return assignment
 
@@ -317,7 +317,6 @@ def _mark_submitted(assignment: Assignment, submission: Submission, *, revision:
     assignment.submission_key = submission.key
     assignment.confidence = submission.confidence
     assignment.note = submission.note
-    assignment.not_a_bug_reason = submission.not_a_bug[:80]
     assignment.active_seconds += max(0, min(submission.active_seconds, LONGEST_TURN))
     assignment.skip_reason = assignment.skip_note = ""
     assignment.draft = assignment.draft_at = assignment.lease_until = None

@@ -168,8 +168,7 @@ class Assignment(models.Model):
     confidence = models.CharField(max_length=6, choices=Confidence.choices, blank=True)
     note = models.TextField(blank=True)
     active_seconds = models.PositiveIntegerField(default=0)
-    not_a_bug_reason = models.CharField(max_length=80, blank=True)
-    verdict_reason = models.CharField(max_length=200, blank=True)  # why it is not a bug: a category's uid, or a word
+    not_a_bug_reason = models.CharField(max_length=80, blank=True)  # uid of a category below "not a bug", or a word
     skip_reason = models.CharField(max_length=40, blank=True)
     skip_note = models.TextField(blank=True)
     draft: "models.JSONField[Any, Any]" = models.JSONField(null=True)  # for its owner alone

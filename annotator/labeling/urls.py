@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from annotator.labeling import views
+from annotator.labeling import rounds_urls, views
 
 app_name = "labeling"
 urlpatterns = [
+    *rounds_urls.patterns,
     path("rounds/<int:number>/label/", views.label, name="label"),
     path("rounds/<int:number>/mine/", views.mine, name="mine"),
     path("rounds/<int:number>/bugs/<int:bug>/", views.bug, name="bug"),

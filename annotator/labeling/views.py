@@ -11,6 +11,7 @@ from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotator.accounts.models import User
+from annotator.codebook.choices import choices_of
 from annotator.labeling import actions, forms, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.panel import panel_of
@@ -124,7 +125,7 @@ def page(
     kept = filled or turns.kept(assignment)
     panel = panel_of(round_)
     number = assignment.bug.number
-    has_text = request.headers.get("X-Fetched") == str(number)
+    has_text = str(number) in request.headers.get("X-Fetched", "").split(",")
     context: dict[str, Any] = frame_of(study, round_) | {
         "assignment": assignment,
         "source": None if has_text else source_of(assignment.bug),
@@ -173,6 +174,7 @@ def closed(request: HttpRequest, study: Study, assignment: Assignment) -> HttpRe
         "source": source_of(assignment.bug),
         "answers": turns.own_answers(assignment),
         "filled": turns.kept(assignment),
+        "reason": choices_of(study.codebook).reasons.get(assignment.not_a_bug_reason, assignment.not_a_bug_reason),
         "bug_url": bug_url(study, assignment.round, assignment.bug.number),
     }
     return render(request, "labeling/label_closed.html", context)

@@ -6,94 +6,283 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('codebook', '0001_initial'),
-        ('labeling', '0001_initial'),
-        ('sampling', '0001_initial'),
-        ('studies', '0001_initial'),
+        ("codebook", "0001_initial"),
+        ("labeling", "0001_initial"),
+        ("sampling", "0001_initial"),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Remark',
+            name="Remark",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('is_question', models.BooleanField(default=False)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('bug', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='remarks', to='sampling.bug')),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('facet', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.facet')),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='remarks', to='labeling.round')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                ("is_question", models.BooleanField(default=False)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "bug",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="remarks", to="sampling.bug"
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.facet"
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="remarks", to="labeling.round"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='AuditPick',
+            name="AuditPick",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seed', models.BigIntegerField()),
-                ('share', models.FloatField()),
-                ('drawn_at', models.DateTimeField(auto_now_add=True)),
-                ('outcome', models.CharField(blank=True, choices=[('', 'Waiting'), ('confirmed', 'Confirmed'), ('changed', 'Changed')], max_length=9)),
-                ('decided_at', models.DateTimeField(null=True)),
-                ('bug', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='sampling.bug')),
-                ('decided_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('drawn_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='audit_picks', to='labeling.round')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("seed", models.BigIntegerField()),
+                ("share", models.FloatField()),
+                ("drawn_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[("", "Waiting"), ("confirmed", "Confirmed"), ("changed", "Changed")],
+                        max_length=9,
+                    ),
+                ),
+                ("decided_at", models.DateTimeField(null=True)),
+                (
+                    "bug",
+                    models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name="+", to="sampling.bug"),
+                ),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "drawn_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="audit_picks", to="labeling.round"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('round', 'bug'), name='audit_pick_once')],
+                "constraints": [models.UniqueConstraint(fields=("round", "bug"), name="audit_pick_once")],
             },
         ),
         migrations.CreateModel(
-            name='Resolution',
+            name="Resolution",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slot', models.PositiveIntegerField(default=0)),
-                ('source', models.CharField(choices=[('unanimous', 'Unanimous'), ('majority', 'Majority'), ('discussed', 'Discussed'), ('adjudicated', 'Adjudicated'), ('single', 'One rater'), ('joint', 'Decided jointly'), ('derived', 'Derived'), ('imported', 'Imported'), ('unresolved', 'Left open')], max_length=11)),
-                ('reason', models.CharField(blank=True, choices=[('slip', 'Slip of a rater'), ('misread', 'Source misread'), ('guideline_gap', 'Gap in the guideline'), ('ambiguous', 'Source allows both'), ('knowledge', 'Knowledge of the system decides'), ('other', 'Other')], max_length=14)),
-                ('note', models.TextField(blank=True)),
-                ('participants', models.JSONField(default=list)),
-                ('cell', models.TextField(blank=True)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('is_current', models.BooleanField(default=True)),
-                ('is_stale', models.BooleanField(default=False)),
-                ('bug', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='resolutions', to='sampling.bug')),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('category', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
-                ('facet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.facet')),
-                ('round', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='resolutions', to='labeling.round')),
-                ('session', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studies.session')),
-                ('study', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='resolutions', to='studies.study')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("slot", models.PositiveIntegerField(default=0)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("unanimous", "Unanimous"),
+                            ("majority", "Majority"),
+                            ("discussed", "Discussed"),
+                            ("adjudicated", "Adjudicated"),
+                            ("single", "One rater"),
+                            ("joint", "Decided jointly"),
+                            ("derived", "Derived"),
+                            ("imported", "Imported"),
+                            ("unresolved", "Left open"),
+                        ],
+                        max_length=11,
+                    ),
+                ),
+                (
+                    "reason",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("slip", "Slip of a rater"),
+                            ("misread", "Source misread"),
+                            ("guideline_gap", "Gap in the guideline"),
+                            ("ambiguous", "Source allows both"),
+                            ("knowledge", "Knowledge of the system decides"),
+                            ("other", "Other"),
+                        ],
+                        max_length=14,
+                    ),
+                ),
+                ("note", models.TextField(blank=True)),
+                ("participants", models.JSONField(default=list)),
+                ("cell", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("is_current", models.BooleanField(default=True)),
+                ("is_stale", models.BooleanField(default=False)),
+                (
+                    "bug",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="resolutions", to="sampling.bug"
+                    ),
+                ),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "category",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.facet"
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="resolutions",
+                        to="labeling.round",
+                    ),
+                ),
+                (
+                    "session",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="studies.session"
+                    ),
+                ),
+                (
+                    "study",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="resolutions", to="studies.study"
+                    ),
+                ),
             ],
             options={
-                'indexes': [models.Index(condition=models.Q(('is_current', True)), fields=['study', 'facet', 'category', 'bug'], name='resolution_final'), models.Index(condition=models.Q(('is_current', True)), fields=['round', 'facet'], name='resolution_round')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('bug', 'facet', 'slot'), name='resolution_current'), models.CheckConstraint(condition=models.Q(models.Q(('by__isnull', False), ('source', 'adjudicated'), models.Q(('reason', ''), _negated=True)), models.Q(models.Q(('source', 'adjudicated'), _negated=True), ('by', None), ('reason', '')), _connector='OR'), name='resolution_by_and_reason'), models.CheckConstraint(condition=models.Q(models.Q(('category', None), ('source', 'unresolved')), models.Q(models.Q(('source', 'unresolved'), _negated=True), ('category__isnull', False)), _connector='OR'), name='resolution_category')],
+                "indexes": [
+                    models.Index(
+                        condition=models.Q(("is_current", True)),
+                        fields=["study", "facet", "category", "bug"],
+                        name="resolution_final",
+                    ),
+                    models.Index(
+                        condition=models.Q(("is_current", True)), fields=["round", "facet"], name="resolution_round"
+                    ),
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_current", True)),
+                        fields=("bug", "facet", "slot"),
+                        name="resolution_current",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(
+                                ("by__isnull", False),
+                                ("source", "adjudicated"),
+                                models.Q(("reason", ""), _negated=True),
+                            ),
+                            models.Q(models.Q(("source", "adjudicated"), _negated=True), ("by", None), ("reason", "")),
+                            _connector="OR",
+                        ),
+                        name="resolution_by_and_reason",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("category", None), ("source", "unresolved")),
+                            models.Q(models.Q(("source", "unresolved"), _negated=True), ("category__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="resolution_category",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Stand',
+            name="Stand",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('move', models.CharField(choices=[('keep', 'Keep mine'), ('accept', "Accept the other's"), ('propose', 'Propose a third')], max_length=7)),
-                ('why', models.TextField(blank=True)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('is_current', models.BooleanField(default=True)),
-                ('bug', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stands', to='sampling.bug')),
-                ('categories', models.ManyToManyField(related_name='+', to='codebook.category')),
-                ('facet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.facet')),
-                ('rater', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('round', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='stands', to='labeling.round')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                (
+                    "move",
+                    models.CharField(
+                        choices=[
+                            ("keep", "Keep mine"),
+                            ("accept", "Accept the other's"),
+                            ("propose", "Propose a third"),
+                        ],
+                        max_length=7,
+                    ),
+                ),
+                ("why", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("is_current", models.BooleanField(default=True)),
+                (
+                    "bug",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="stands", to="sampling.bug"
+                    ),
+                ),
+                ("categories", models.ManyToManyField(related_name="+", to="codebook.category")),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.facet"
+                    ),
+                ),
+                (
+                    "rater",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "round",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="stands", to="labeling.round"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('round', 'bug', 'facet', 'rater'), name='stand_current')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_current", True)),
+                        fields=("round", "bug", "facet", "rater"),
+                        name="stand_current",
+                    )
+                ],
             },
         ),
     ]

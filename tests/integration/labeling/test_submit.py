@@ -39,7 +39,7 @@ def test_later_answer_is_a_new_revision_and_the_old_one_stays(main_round, bugs, 
 def test_not_a_bug_answers_the_verdict_alone(main_round, bugs, alice):
     done = answer(main_round, bugs[0], alice, {}, not_a_bug="new feature")
     assert [row.category.name for row in done.answers.all()] == ["not a bug"]
-    reason = Category.objects.get(uid=done.verdict_reason)
+    reason = Category.objects.get(uid=done.not_a_bug_reason)
     assert (reason.name, reason.parent.name) == ("new feature", "not a bug")
 
 
