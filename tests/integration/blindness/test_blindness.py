@@ -169,6 +169,7 @@ def walk(world: World, who: str) -> dict[str, Any]:
             continue
         with CaptureQueriesContext(connection) as queries:
             seen[address] = (*said(client.get(address)), len(queries))
+        assert seen[address][0] < 500, address
     return seen
 
 
@@ -181,14 +182,10 @@ def label_everything(world: World) -> list[Any]:
     stage = world.study.codebook.facets.get(key="stage").categories.get(name="training").uid
     with CaptureQueriesContext(connection) as queries:
         page = client.get(start, follow=True)
-        for _ in range(len(world.bugs)):
+        for _ in world.bugs:
             heard.append((page.redirect_chain, said(page)))
-            address = page.redirect_chain[-1][0] if page.redirect_chain else start
-            page = client.post(
-                address,
-                {"cause": cause, "stage": stage, "note": "Shapes differ.", "submission_key": f"k{_}"},
-                follow=True,
-            )
+            sent = {"f-cause": cause, "f-stage": stage, "note": "Shapes differ.", "act": "submit", "revision": "0"}
+            page = client.post(page.context["bug_url"], sent, follow=True)
         heard.append((page.redirect_chain, said(page)))
     done = Assignment.objects.filter(round=world.round, rater=world.alice, state="submitted").count()
     assert done == len(world.bugs), "the session must label every bug, or it proves nothing"
@@ -236,6 +233,7 @@ def test_no_address_tells_of_the_others_acts(recorded, who):
     def record(world: World) -> dict[str, Any]:
         return walk(world, who)
 
+    recorded(nothing, record)  # fills the caches of the codebook's versions
     assert not told(recorded, acts=ACTS, before=recorded(nothing, record), record=record)
 
 
@@ -243,13 +241,17 @@ def test_lead_learns_progress_and_nothing_of_the_answers(recorded):
     def record(world: World) -> dict[str, Any]:
         return walk(world, "lee")
 
+    recorded(nothing, record)
     acts = [answers_otherwise, says_not_a_bug, changes_mind]
     assert not told(recorded, acts=acts, before=recorded(answers_alike, record), record=record)
 
 
-@pytest.mark.parametrize("act", ACTS, ids=lambda act: act.__name__)
-def test_first_raters_whole_session_is_the_same(recorded, act):
-    assert recorded(nothing, label_everything) == recorded(act, label_everything)
+def test_first_raters_whole_session_is_the_same(recorded):
+    recorded(nothing, label_everything)  # fills the caches of the codebook's versions
+    before = recorded(nothing, label_everything)
+    for act in ACTS:
+        for place, (one, other) in enumerate(zip(before, recorded(act, label_everything), strict=True)):
+            assert one == other, f"after {act.__name__}, step {place}"
 
 
 def test_the_walk_reaches_the_pages_that_matter(world):
