@@ -18,9 +18,9 @@ def main(arguments: list[str]) -> int:
     install.everything()
     with tempfile.TemporaryDirectory(prefix="concord-tests-", dir="/tmp") as var:
         environment = clean_environment() | {"CONCORD_VAR": var}
-        return (
-            run(["node", "--test", "tests/js/"], environment) if (ROOT / "tests/js").is_dir() else 0
-        ) or (on_sqlite(environment, arguments) or on_postgresql(environment, arguments))
+        return (run(["node", "--test", "tests/js/"], environment) if (ROOT / "tests/js").is_dir() else 0) or (
+            on_sqlite(environment, arguments) or on_postgresql(environment, arguments)
+        )
 
 
 def clean_environment() -> dict[str, str]:
