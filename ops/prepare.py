@@ -3,7 +3,7 @@
 import os
 
 import django
-from django.core.management import call_command, get_commands
+from django.core.management import call_command
 
 
 def main() -> None:
@@ -11,8 +11,7 @@ def main() -> None:
     django.setup()
     call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     call_command("collectstatic", interactive=False, verbosity=0, skip_checks=True)
-    if "demo" in get_commands():
-        call_command("demo")
+    call_command("demo")
 
 
 if __name__ == "__main__":
