@@ -3,6 +3,7 @@
 import codecs
 import csv
 import io
+from collections.abc import Iterator
 
 from annotator.web.errors import BadInput
 
@@ -36,7 +37,7 @@ def read_delimited(data: bytes, *, filename: str = "") -> list[list[str]]:
         raise BadInput(f"The sheet cannot be read as CSV: {problem}.") from None
 
 
-def reader(text: str, delimiter: str, *, strict: bool) -> "csv._reader":
+def reader(text: str, delimiter: str, *, strict: bool) -> Iterator[list[str]]:
     return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
 
 

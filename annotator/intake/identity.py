@@ -1,7 +1,7 @@
 """Which item a row speaks of, and which bug of it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from annotator.intake.cleaning import is_blank, trim
@@ -124,32 +124,33 @@ def identify(cells: ItemCells, *, places: "dict[str, Place] | None" = None) -> I
     address = None if is_blank(cells.url) else read_url(cells.url)
     url, on_forge, url_number = address or ("", None, None)
     number = url_number if url_number is not None else numbered[0] if numbered else None
-    common = {
-        "label": label or (f"{on_forge.owner}/{on_forge.name}" if on_forge else ""),
-        "place": on_forge or place,
-        "number": number,
-        "ordinal": ordinal_of(cells.ordinal, numbered),
-        "url": url,
-        "doubts": tuple(doubts(cells, numbered, address)),
-    }
-    return checked(name_item(cells, common))
+    found = Identity(
+        text="",
+        label=label or (f"{on_forge.owner}/{on_forge.name}" if on_forge else ""),
+        place=on_forge or place,
+        number=number,
+        ordinal=ordinal_of(cells.ordinal, numbered),
+        url=url,
+        doubts=tuple(doubts(cells, numbered, address)),
+    )
+    return checked(named(found, cells))
 
 
-def name_item(cells: ItemCells, common: dict[str, object]) -> Identity:
-    place, number, label, url = common["place"], common["number"], common["label"], common["url"]
+def named(found: Identity, cells: ItemCells) -> Identity:
+    """With the text that makes it the same item again."""
     if not is_blank(cells.key):
-        return Identity(text=f"key:{cells.key}", key=cells.key, **common)  # type: ignore[arg-type]  # the fields above
-    called = f"{str(label).lower()}#{number}" if label and number is not None else ""
-    if isinstance(place, Place) and number is not None:
-        return Identity(text=f"{place.text}#{number}", also=called, **common)  # type: ignore[arg-type]
-    if url:
-        return Identity(text=address_key(str(url)), **common)  # type: ignore[arg-type]
+        return replace(found, text=f"key:{cells.key}", key=cells.key)
+    called = f"{found.label.lower()}#{found.number}" if found.label and found.number is not None else ""
+    if found.place and found.number is not None:
+        return replace(found, text=f"{found.place.text}#{found.number}", also=called)
+    if found.url:
+        return replace(found, text=address_key(found.url))
     if called:
-        return Identity(text=called, **common)  # type: ignore[arg-type]
-    raise NoIdentity(*what_is_missing(cells, number))
+        return replace(found, text=called)
+    raise NoIdentity(*what_is_missing(cells, found.number))
 
 
-def what_is_missing(cells: ItemCells, number: object) -> tuple[str, str]:
+def what_is_missing(cells: ItemCells, number: int | None) -> tuple[str, str]:
     if not is_blank(cells.url):
         return "bad_url", f"“{cells.url[:80].strip()}” is no web address, and nothing else in the row names the item."
     if number is not None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -29,9 +29,11 @@ TOP = (
 ITEM = ("kind", "repository", "number", "url", "title", "key", "ordinal")
 CLEAN = ("trim", "fold_case", "normalise", "blank", "aliases", "split", "unknown")
 KINDS = ("pull_request", "issue", "other")
-FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+Form = Literal["NFC", "NFD", "NFKC", "NFKD", ""]
+FORMS: tuple[Form, ...] = ("NFC", "NFD", "NFKC", "NFKD")
 BLIND = ("yes", "no", "unknown")
 DEFAULT_ROUND = "imported"
+IMPORTED = Constant(DEFAULT_ROUND)
 INCLUDED = ("TRUE", "yes", "include")
 LONGEST_PATTERN = 200
 REPEATED_GROUP = re.compile(r"\)\s*[*+{]")  # a group repeated may take for ever on a long cell
@@ -74,7 +76,7 @@ class Clean:
 
     trim: bool = True
     fold_case: bool = True
-    normalise: str = "NFC"  # or empty
+    normalise: Form = "NFC"  # or empty: as it stands
     blank: tuple[str, ...] = ("",)
     aliases: dict[str, dict[str, str]] = field(default_factory=dict)
     split: dict[str, str] = field(default_factory=dict)
@@ -87,7 +89,7 @@ class Mapping:
 
     item: ItemColumns
     row: str = "bug"
-    round: Source = Constant(DEFAULT_ROUND)
+    round: Source = IMPORTED
     blind: str = "unknown"
     sheet: str | None = None
     header_rows: int = 1
@@ -234,15 +236,16 @@ def clean_from(part: Part) -> Clean:
     )
 
 
-def normal_form(part: Part, *, default: str) -> str:
+def normal_form(part: Part, *, default: Form) -> Form:
     if "normalise" in part.values and part.values["normalise"] is None:
         return ""
     value = part.text("normalise", default).upper()
     if value in ("", "NONE", "FALSE"):
         return ""
-    if value not in FORMS:
-        raise BadInput(f"{part.at('normalise')} must be one of {', '.join(FORMS)}, not “{value}”.")
-    return value
+    for form in FORMS:
+        if value == form:
+            return form
+    raise BadInput(f"{part.at('normalise')} must be one of {', '.join(FORMS)} or none, not “{value}”.")
 
 
 def text_pairs(part: Part) -> dict[str, str]:

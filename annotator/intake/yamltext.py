@@ -29,19 +29,19 @@ def whole(text: str) -> str:
 
 
 def construct_list(loader: TextLoader, node: yaml.SequenceNode) -> list[Any]:
-    return [loader.construct_object(child, deep=True) for child in node.value]  # type: ignore[no-untyped-call]  # PyYAML
+    return [loader.construct_object(child, deep=True) for child in node.value]
 
 
 def construct_dict(loader: TextLoader, node: yaml.MappingNode) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for key_node, value_node in node.value:
-        key = loader.construct_object(key_node, deep=True)  # type: ignore[no-untyped-call]  # PyYAML
+        key = loader.construct_object(key_node, deep=True)
         if not isinstance(key, str | None):
             raise BadInput(f"Line {key_node.start_mark.line + 1} of the mapping has a key that is no text.")
         key = "" if key is None else key
         if key in out:
             raise BadInput(f"Line {key_node.start_mark.line + 1} of the mapping gives “{key}” a second time.")
-        out[key] = loader.construct_object(value_node, deep=True)  # type: ignore[no-untyped-call]  # PyYAML
+        out[key] = loader.construct_object(value_node, deep=True)
     return out
 
 

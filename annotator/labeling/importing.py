@@ -1,0 +1,117 @@
+"""Rounds whose answers come from sheets. They never take answers in the browser, and further sheets add to them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+from django.db.models import Count, Max, OuterRef, Subquery
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotator.accounts.models import User
+from annotator.codebook.models import Version
+from annotator.labeling.models import Answer, Assignment, Round, RoundBug
+from annotator.studies.models import Study
+from annotator.web.bulk import insert_rows
+
+BATCH = 500
+TURN = ("round_id", "bug_id", "rater_id", "position", "state", "submitted_at", "revision", "confidence", "note")
+ANSWER = ("assignment_id", "round_id", "bug_id", "rater_id", "facet_id", "category_id", "slot", "cell", "at")
+
+
+@dataclass(frozen=True, slots=True)
+class SheetTurn:
+    """One rater's turn at one bug, as a sheet holds it."""
+
+    bug_id: int
+    rater_id: int
+    confidence: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SheetAnswer:
+    assignment_id: int
+    bug_id: int
+    rater_id: int
+    facet_id: int
+    category_id: int
+    slot: int
+    cell: str
+
+
+@transaction.atomic
+def imported_round(*, study: Study, name: str, blindness: str, by: User | None) -> Round:
+    """The imported round of that name, made if it isn't there; its row is held until the transaction ends."""
+    found = Round.objects.select_for_update(of=("self",)).filter(study=study, name=name).first()
+    if found:
+        return found
+    latest = Round.objects.filter(study=study).aggregate(latest=Max("number"))["latest"] or 0
+    return Round.objects.create(
+        study=study,
+        number=latest + 1,
+        name=name,
+        kind=Round.Kind.MAIN,
+        state=Round.State.IMPORTED,
+        blindness=blindness,
+        overlap=0,
+        codebook_version=Version.objects.filter(codebook__study=study).order_by("-number").first(),
+        opened_by=by,
+    )
+
+
+@transaction.atomic
+def add_round_bugs(*, round_: Round, bugs: Sequence[int]) -> None:
+    last = RoundBug.objects.filter(round=round_).aggregate(last=Max("position"))["last"]
+    start = 0 if last is None else last + 1
+    rows = ((round_.pk, bug, position, 0) for position, bug in enumerate(bugs, start))
+    insert_rows(RoundBug, ("round_id", "bug_id", "position", "overlap"), rows)
+
+
+@transaction.atomic
+def add_turns(*, round_: Round, rows: Sequence[SheetTurn]) -> dict[tuple[int, int], int]:
+    """Submitted turns; ids by (bug, rater), of all turns of the round."""
+    now = timezone.now()
+    last = Assignment.objects.filter(round=round_).aggregate(last=Max("position"))["last"]
+    start = 0 if last is None else last + 1
+    state = Assignment.State.SUBMITTED.value
+    insert_rows(
+        Assignment,
+        TURN,
+        (
+            (round_.pk, row.bug_id, row.rater_id, position, state, now, 1, row.confidence, row.note)
+            for position, row in enumerate(rows, start)
+        ),
+    )
+    turns = Assignment.objects.filter(round=round_).values_list("bug_id", "rater_id", "pk")
+    return {(bug, rater): pk for bug, rater, pk in turns}
+
+
+@transaction.atomic
+def add_notes(*, notes: Mapping[int, tuple[str, str]]) -> None:
+    """Note and confidence of turns that had none, by id."""
+    turns = [Assignment(pk=pk, note=note, confidence=sure) for pk, (note, sure) in notes.items()]
+    Assignment.objects.bulk_update(turns, ["note", "confidence"], batch_size=BATCH)
+
+
+@transaction.atomic
+def add_answers(*, round_: Round, rows: Iterable[SheetAnswer]) -> int:
+    now = timezone.now()
+    return insert_rows(
+        Answer,
+        ANSWER,
+        (
+            (r.assignment_id, round_.pk, r.bug_id, r.rater_id, r.facet_id, r.category_id, r.slot, r.cell, now)
+            for r in rows
+        ),
+    )
+
+
+@transaction.atomic
+def count_places(*, round_: Round) -> None:
+    """Each bug of an imported round has as many places as raters answered it, all taken."""
+    turns = Assignment.objects.filter(round=OuterRef("round"), bug=OuterRef("bug")).values("bug")
+    taken = Coalesce(Subquery(turns.annotate(n=Count("pk")).values("n")), 0)
+    RoundBug.objects.filter(round=round_).update(overlap=taken, taken=taken)
+    most = RoundBug.objects.filter(round=round_).aggregate(most=Max("overlap"))["most"] or 0
+    Round.objects.filter(pk=round_.pk).update(overlap=most)
