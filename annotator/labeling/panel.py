@@ -1,8 +1,8 @@
 """The answer side of the labelling page: a version's facets, rendered once; a bug's choices are only marked."""
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from django.template.loader import render_to_string
@@ -16,7 +16,10 @@ from annotator.codebook.queries import as_document
 from annotator.codebook.reading import to_document
 from annotator.labeling.models import Round
 
-WIDE_FROM = 9  # so many top answers take two columns
+WIDE_FROM = 9  # so many top answers take a row of their own, in columns
+ALONE_FROM = 4  # and so many do where no other facet fits beside them
+ROOM = 92  # characters in a row of the panel, keys and gaps included
+SHORT = 22  # characters of a name that fits in a third of it
 SEARCH_FROM = 10
 LONG_DETAIL = 300  # characters; the reserved place scrolls from about there
 
@@ -57,10 +60,11 @@ class Question:
     definition: str
     is_many: bool
     options: tuple[Option, ...]
+    columns: int = 1
 
     @property
-    def is_wide(self) -> bool:
-        return len(self.options) >= WIDE_FROM
+    def longest(self) -> int:
+        return max((len(option.name) for option in self.options), default=0)
 
     @property
     def has_search(self) -> bool:
@@ -109,7 +113,7 @@ def _published(digest: str, version_id: int) -> Panel:  # the digest names the c
 def _panel(document: Document) -> Panel:
     document = with_hotkeys(document)
     asked = [f for f in document.facets if not f.retired and f.id != VERDICT]
-    questions = tuple(_question(f) for f in asked if f.decided == Facet.Decided.BLIND)
+    questions = tuple(_laid_out([_question(f) for f in asked if f.decided == Facet.Decided.BLIND]))
     verdict = document.facet(VERDICT)
     reasons = verdict.children(NOT_A_BUG) if verdict else ()
     return Panel(
@@ -133,6 +137,27 @@ def _question(facet: FacetDoc) -> Question:
         is_many=facet.answers == "many",
         options=tuple(_option(facet, category) for category in facet.children()),
     )
+
+
+def _laid_out(questions: Sequence[Question]) -> Iterator[Question]:
+    """Small facets stand beside each other as far as they fit; a large one, or one left alone, goes in columns."""
+    row: list[Question] = []
+    for question in questions:
+        width = sum(max(each.longest, len(each.title) + 6) + 6 for each in (*row, question))
+        if row and (width > ROOM or len(question.options) >= WIDE_FROM):
+            yield from _row(row)
+            row = []
+        row.append(question)
+        if len(question.options) >= WIDE_FROM:
+            yield from _row(row)
+            row = []
+    yield from _row(row)
+
+
+def _row(row: Sequence[Question]) -> Iterator[Question]:
+    for question in row:
+        is_alone = len(row) == 1 and len(question.options) >= ALONE_FROM
+        yield replace(question, columns=(3 if question.longest <= SHORT else 2) if is_alone else 1)
 
 
 def _option(facet: FacetDoc, category: CategoryDoc) -> Option:

@@ -156,7 +156,11 @@ if (typeof document !== "undefined") {
       }
     }
     const option = event.target.closest?.(".opt");
-    if (option) last = option;
+    if (option) {
+      last?.classList.remove("last");
+      last = option;
+      last.classList.add("last");
+    }
     if (form()?.contains(event.target)) say();
   });
   document.addEventListener("form:restored", say);
