@@ -1,0 +1,23 @@
+"""Addresses of the pages that cross stages. The bugs and the history have a place of their own in the navigation."""
+
+from django.urls import include, path
+
+from annotator.overview import bug_views, starting, views
+
+overview_patterns = [
+    path("new/", starting.new_study, name="new_study"),
+    path("<slug:slug>/", views.show, name="home"),
+    path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),
+    path("<slug:slug>/rounds/<int:number>/close/", views.close, name="close_round"),
+]
+bug_patterns = [
+    path("", bug_views.list_bugs, name="bugs"),
+    path("<int:bug>/", bug_views.show, name="bug"),
+    path("<int:bug>/files/<int:position>/", bug_views.file, name="file"),
+    path("<int:bug>/flag/", bug_views.flag, name="flag"),
+]
+urlpatterns = [
+    path("", include((overview_patterns, "overview"))),
+    path("<slug:slug>/bugs/", include((bug_patterns, "collection"))),
+    path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),
+]

@@ -1,0 +1,205 @@
+"""One's studies, their people and their protocol."""
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotator.accounts.forms import NewcomerForm
+from annotator.accounts.models import User
+from annotator.studies import actions, queries
+from annotator.studies.access import may_reset, study_for
+from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm
+from annotator.studies.models import Invitation, Membership, Role, Study
+from annotator.studies.protocol import protocol_of
+from annotator.web.errors import BadInput, Refused
+
+BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
+
+
+@login_required
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """The person's studies. Who has not signed in is led there."""
+    return render(request, "studies/home.html", {"studies": queries.studies_of(request.user)})
+
+
+# --- joining
+
+
+@sensitive_post_parameters("password", "again")
+@require_http_methods(["GET", "POST"])
+def join(request: HttpRequest, token: str) -> HttpResponse:
+    """An invitation's link: who is signed in joins as that person, anybody else makes an account."""
+    invitation = actions.invitation_for(token)
+    if invitation is None:
+        return render(request, "accounts/link_ended.html", {"what": "invitation"}, status=404)
+    if request.method == "POST" and request.user.is_authenticated:
+        return _welcome(request, actions.accept(secret=token, user=request.user))
+    form = NewcomerForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _join_as_newcomer(request, token, form.cleaned_data)
+        except BadInput as problem:
+            form.add_error(None, str(problem))
+    context = {"form": form, "invitation": invitation, "roles": [Role(role).label for role in invitation.roles]}
+    return render(request, "studies/join.html", context, status=400 if form.errors else 200)
+
+
+def _join_as_newcomer(request: HttpRequest, token: str, filled: dict[str, Any]) -> HttpResponse:
+    user, study = actions.accept_as_newcomer(
+        secret=token,
+        username=filled["username"],
+        password=filled["password"],
+        display_name=filled["display_name"],
+    )
+    login(request, user, backend=BACKEND)
+    return _welcome(request, study)
+
+
+def _welcome(request: HttpRequest, study: Study) -> HttpResponse:
+    messages.success(request, f"Welcome to “{study.title}”.")
+    return redirect("studies:home")
+
+
+# --- members
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Who is in the study; a lead invites by a link that is shown once."""
+    if request.method == "GET":
+        return _members(request, study_for(request.user, slug), form=InvitationForm())
+    study = study_for(request.user, slug, Role.LEAD)
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        return _members(request, study, form=form, status=400)
+    try:
+        _, secret = actions.invite(study=study, by=cast(User, request.user), **form.cleaned_data)
+    except BadInput as problem:
+        form.add_error(None, str(problem))
+        return _members(request, study, form=form, status=400)
+    link = request.build_absolute_uri(reverse("studies:join", args=[secret]))
+    return _members(request, study, form=InvitationForm(), link=link, link_for="invitation")
+
+
+def _members(request: HttpRequest, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
+    is_lead = Role.LEAD in study.my_roles  # type: ignore[attr-defined]  # set by study_for
+    invitations = queries.open_invitations(study) if is_lead else []
+    context |= {
+        "study": study,
+        "members": queries.members_of(study),
+        "is_lead": is_lead,
+        "invitations": [(invitation, queries.key_of(invitation)) for invitation in invitations],
+    }
+    return render(request, "studies/members.html", context, status=status)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def member(request: HttpRequest, slug: str, username: str) -> HttpResponse:
+    """One person's roles in the study."""
+    study = study_for(request.user, slug, Role.LEAD)
+    person = _person_in(study, username)
+    form = RolesForm(request.POST if request.method == "POST" else None, initial=_held(study, person))
+    if request.method == "POST" and form.is_valid():
+        try:
+            return _change_member(request, study, person, form.cleaned_data)
+        except (BadInput, Refused) as problem:
+            form.add_error(None, str(problem))
+    context = {"study": study, "person": person, "form": form, "may_reset": may_reset(_me(request), person)}
+    return render(request, "studies/member.html", context, status=400 if form.errors else 200)
+
+
+def _change_member(request: HttpRequest, study: Study, person: User, filled: dict[str, Any]) -> HttpResponse:
+    by = _me(request)
+    actions.set_roles(study=study, user=person, roles=filled["roles"], by=by)
+    if filled["roles"]:
+        actions.describe_member(study=study, user=person, experience=filled["experience"], tie=filled["tie"], by=by)
+    done = "is saved" if filled["roles"] else "has left the study; answers and history stay"
+    messages.success(request, f"{person.username} {done}.")
+    return redirect("studies:members" if _still_leads(study, by) else "studies:home", *_slug(study, by))
+
+
+def _still_leads(study: Study, user: User) -> bool:
+    return Membership.objects.filter(study=study, user=user).exists()
+
+
+def _slug(study: Study, user: User) -> list[str]:
+    return [study.slug] if _still_leads(study, user) else []
+
+
+@login_required
+@require_POST
+def reset(request: HttpRequest, slug: str, username: str) -> HttpResponse:
+    """A one-time link by which the person sets a new password, shown once."""
+    study = study_for(request.user, slug, Role.LEAD)
+    person = _person_in(study, username)
+    secret = actions.reset_password(study=study, user=person, by=_me(request))
+    link = request.build_absolute_uri(reverse("accounts:reset", args=[secret]))
+    return _members(request, study, form=InvitationForm(), link=link, link_for="password", person=person)
+
+
+@login_required
+@require_POST
+def revoke(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+    study = study_for(request.user, slug, Role.LEAD)
+    invitation = get_object_or_404(Invitation, study=study, digest__startswith=key)
+    actions.revoke_invitation(invitation=invitation, by=_me(request))
+    messages.success(request, "The invitation is revoked: its link does not work any more.")
+    return redirect("studies:members", slug)
+
+
+# --- the protocol
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def protocol(request: HttpRequest, slug: str) -> HttpResponse:
+    """How the study decides; everybody in it may read, a lead may deviate with a reason."""
+    roles = [Role.LEAD] if request.method == "POST" else []
+    study = study_for(request.user, slug, *roles)
+    form = ProtocolForm(request.POST if request.method == "POST" else None, initial=protocol_of(study).as_dict())
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = actions.change_protocol(
+                study=study, protocol=form.as_protocol(), reason=form.cleaned_data["reason"], by=_me(request)
+            )
+        except BadInput as problem:
+            form.add_error("reason" if "why" in str(problem) else None, str(problem))
+        else:
+            messages.success(request, "The change stands beside the protocol." if changed else "Nothing was different.")
+            return redirect("studies:protocol", slug)
+    context = {
+        "study": study,
+        "form": form,
+        "is_lead": Role.LEAD in study.my_roles,  # type: ignore[attr-defined]  # set by study_for
+        "deviations": study.deviations.select_related("by").order_by("-at", "-pk"),
+    }
+    return render(request, "studies/protocol.html", context, status=400 if form.errors else 200)
+
+
+# --- in common
+
+
+def _me(request: HttpRequest) -> User:
+    return cast(User, request.user)
+
+
+def _person_in(study: Study, username: str) -> User:
+    person = User.objects.filter(username=username, memberships__study=study).first()
+    if person is None:
+        raise Http404("There is no such member.")
+    return person
+
+
+def _held(study: Study, person: User) -> dict[str, Any]:
+    found = next(m for m in queries.members_of(study) if m.user == person)
+    return {"roles": list(found.roles), "experience": found.experience, "tie": found.tie}
