@@ -19,3 +19,7 @@ def apart(value: float, other: float) -> tuple[str, str]:
         if value == other or texts[0] != texts[1]:
             return texts
     return short(value, 8), short(other, 8)
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:.0f} %"

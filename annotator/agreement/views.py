@@ -1,0 +1,136 @@
+"""The agreement pages: the trend by round, one round's figures, a pair's confusion, and the bugs behind a cell."""
+
+from typing import cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from annotator.accounts.models import User
+from annotator.agreement import papers, queries, screened
+from annotator.agreement.actions import continue_below_gate
+from annotator.agreement.cells import cell_page
+from annotator.agreement.page import NOT_YET, Page
+from annotator.labeling.models import Round
+from annotator.studies.access import study_for
+from annotator.studies.models import Role, Study
+from annotator.web.errors import Refused
+
+
+def rounds_of(study: Study) -> list[Round]:
+    rounds = Round.objects.filter(study=study).order_by("number")
+    return list(rounds.select_related("gate_continued_by", "codebook_version").defer("codebook_version__document"))
+
+
+def chosen(study: Study, number: int) -> tuple[list[Round], Round]:
+    rounds = rounds_of(study)
+    found = next((each for each in rounds if each.number == number), None)
+    if found is None:
+        raise Http404("There is no such round.")
+    return rounds, found
+
+
+@login_required
+@require_GET
+def trend(request: HttpRequest, slug: str) -> HttpResponse:
+    """The study's rounds side by side, and the figures of the latest that is not open."""
+    study = study_for(request.user, slug)
+    rounds = rounds_of(study)
+    latest = next((each for each in reversed(rounds) if not each.is_open), None)
+    return page(request, Page(study, rounds, chosen=latest))
+
+
+@login_required
+@require_GET
+def round_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    study = study_for(request.user, slug)
+    rounds, found = chosen(study, number)
+    return page(request, Page(study, rounds, chosen=found))
+
+
+@login_required
+@require_GET
+def pair(request: HttpRequest, slug: str, number: int, facet: str, first: str, second: str) -> HttpResponse:
+    """The same, with one facet of one pair in detail."""
+    study = study_for(request.user, slug)
+    rounds, found = chosen(study, number)
+    shown = Page(study, rounds, chosen=found, facet=facet, pair=(first, second))
+    if not found.is_open and (shown.facet, shown.pair) != (facet, (first, second)):
+        raise Http404("These two have no agreement on such a facet in this round.")
+    return page(request, shown)
+
+
+def page(request: HttpRequest, shown: Page) -> HttpResponse:
+    context = {"study": shown.study, "page": shown, "not_yet": NOT_YET, "screening": screened.entries(shown.study)}
+    return render(request, "agreement/agreement.html", context)
+
+
+@login_required
+@require_GET
+def cell(
+    request: HttpRequest, slug: str, number: int, facet: str, first: str, second: str, row: str, column: str
+) -> HttpResponse:
+    """The bugs of one cell of the confusion matrix, as a page or as the part below the matrix."""
+    study = study_for(request.user, slug)
+    _, found = chosen(study, number)
+    if found.is_open:
+        raise Refused(NOT_YET)
+    after = request.GET.get("after", "")
+    start = int(after) if after.isascii() and after.isdigit() and len(after) < 10 else 0
+    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), after=start)
+    if shown is None:
+        raise Http404("There is no such cell.")
+    context = {"study": study, "round": found, "cell": shown, "facet": facet, "first": first, "second": second}
+    template = "agreement/_cell.html" if request.headers.get("HX-Request") else "agreement/cell.html"
+    response = render(request, template, context)
+    response["Vary"] = "HX-Request"
+    return response
+
+
+@login_required
+@require_GET
+def pooled(request: HttpRequest, slug: str) -> HttpResponse:
+    """All main rounds together."""
+    study = study_for(request.user, slug)
+    return render(request, "agreement/pooled.html", {"study": study, "entries": queries.pooled(study)})
+
+
+@login_required
+@require_GET
+def table_csv(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    found = closed_round(request, slug, number)
+    body = papers.as_csv(queries.entries_of(found))
+    return attachment(body, kind="text/csv; charset=utf-8", name=f"agreement-{slug}-{number}.csv")
+
+
+@login_required
+@require_GET
+def table_latex(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    found = closed_round(request, slug, number)
+    body = papers.as_latex(queries.entries_of(found), caption=f"Agreement of {found.name}.")
+    return attachment(body, kind="application/x-tex; charset=utf-8", name=f"agreement-{slug}-{number}.tex")
+
+
+def closed_round(request: HttpRequest, slug: str, number: int) -> Round:
+    study = study_for(request.user, slug)
+    found = get_object_or_404(Round, study=study, number=number)
+    if found.is_open:
+        raise Refused(NOT_YET)
+    return found
+
+
+def attachment(body: str, *, kind: str, name: str) -> HttpResponse:
+    return HttpResponse(body, content_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+@login_required
+@require_POST
+def go_on(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A lead writes down why the study goes on below the gate."""
+    study = study_for(request.user, slug, Role.LEAD)
+    found = get_object_or_404(Round, study=study, number=number)
+    continue_below_gate(round_=found, reason=request.POST.get("reason", ""), by=cast(User, request.user))
+    messages.success(request, f"The reason to continue below the gate of {found.name} is kept, and shown beside it.")
+    return redirect("agreement:round", slug, number)
