@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from django.db import transaction
 
 from annotator.accounts.models import User
+from annotator.adjudication import settling
 from annotator.adjudication.models import Resolution
 from annotator.history.actions import record
 from annotator.labeling.models import Round
@@ -46,6 +47,7 @@ def import_finals(*, study: Study, rows: Iterable[Final], round_: Round | None =
         batch_size=BATCH,
     )
     if stored:
+        settling.refresh(study.pk)
         record(
             "imported final labels",
             by=by,
@@ -104,6 +106,7 @@ def withdraw_finals(*, study: Study, resolution_ids: Sequence[int], by: User | N
         Resolution.objects.filter(pk__in=[row.pk for row in gone[start : start + BATCH]]).delete()
     for bug, facet in {(row.bug_id, row.facet_id) for row in gone if row.is_current}:
         _put_back(bug, facet)
+    settling.refresh(study.pk)
     record(
         "took back imported final labels",
         by=by,

@@ -89,6 +89,33 @@ class Resolution(models.Model):
         return f"{self.bug}, {self.facet}: {self.category or 'open'}"
 
 
+class Dispute(models.Model):
+    """A bug's facet on which the raters of a round differ, or whose decision waits to be made again.
+
+    Stored in the transaction that closes the round, since it can be derived only by grouping all answers.
+    """
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="disputes")
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="disputes")
+    bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="disputes")
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+")
+    is_sure = models.BooleanField(default=False)  # every rater of the bug was
+    distance = models.FloatField(default=0)  # between the labels, 0 to 1
+    at = models.DateTimeField(auto_now_add=True)
+    is_current = models.BooleanField(default=True)  # no later round of the bug, and the verdict leaves it a bug
+    is_open = models.BooleanField(default=True)  # nothing settles it yet
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["bug", "facet"], condition=Q(is_current=True), name="dispute_current"),
+            models.CheckConstraint(condition=Q(is_open=False) | Q(is_current=True), name="dispute_open_is_current"),
+        ]
+        indexes = [models.Index(fields=["study", "bug"], condition=Q(is_open=True), name="dispute_open")]
+
+    def __str__(self) -> str:
+        return f"{self.bug}, {self.facet}"
+
+
 class Stand(models.Model):
     """A rater's move on a dispute after the close."""
 

@@ -44,6 +44,7 @@ def open_round(
     gate_bound: float = 0.8,
     gate_min_n: int = 10,
     lease_minutes: int = 120,
+    blindness: str = Round.Blindness.ENFORCED,
 ) -> Round:
     """Deal the bugs to the raters. In a fixed design every rater gets every bug."""
     Study.objects.select_for_update().get(pk=study.pk)
@@ -60,6 +61,7 @@ def open_round(
         overlap=overlap,
         seed=seed,
         lease_minutes=lease_minutes,
+        blindness=blindness,
         gate_coefficient=gate_coefficient,
         gate_method=gate_method,
         gate_bound=gate_bound,

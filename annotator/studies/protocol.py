@@ -27,6 +27,7 @@ class Protocol:
     """What is agreed on before labelling begins. The gate's figures are what a new round proposes."""
 
     decided_by: str = "either"
+    by_majority: bool = False  # with three raters or more the blind majority may settle
     hide_names: bool = True  # in adjudication
     gate_coefficient: str = "kappa"
     gate_method: str = "lower"
