@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 
+from annotator.accounts.actions import create_user
 from annotator.accounts.models import User
 from annotator.codebook.actions import create_codebook
 from annotator.codebook.presets import MAIN, preset
-from annotator.history.actions import record
-from annotator.studies.models import Membership, Role, Study
+from annotator.studies.actions import give_role, start_study
+from annotator.studies.models import Role, Study
+from annotator.studies.protocol import Protocol
 from annotator.web.errors import Refused
 
 SLUG = "demo"
@@ -26,21 +28,23 @@ ROLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+PROTOCOL = Protocol(gate_method="value", gate_bound=0.7, hide_names=False)
+
+
 def welcome() -> dict[str, User]:
     """The accounts. A name that somebody holds already is not taken over."""
     taken = User.objects.filter(username__in=ROLES).first()
     if taken:
         raise Refused(f"There is a user {taken.username} already, so the demo study was not made.")
-    return {name: User.objects.create_user(name, password=PASSWORD) for name in ROLES}
+    return {name: create_user(username=name, password=PASSWORD) for name in ROLES}
 
 
 def found(cast: Mapping[str, User]) -> Study:
     """The study with its members and codebook."""
     lead = cast["cedar"]
-    study = Study.objects.create(slug=SLUG, title=TITLE, question=QUESTION, created_by=lead)
-    record("made a study", by=lead, kind="study", object_id=study.pk, label=study.title, study_id=study.pk)
+    study = start_study(slug=SLUG, title=TITLE, question=QUESTION, protocol=PROTOCOL, by=lead)
     for name, roles in ROLES.items():
         for role in roles:
-            Membership.objects.create(study=study, user=cast[name], role=role)
+            give_role(study=study, user=cast[name], role=role, by=lead)
     create_codebook(study=study, document=preset(MAIN), by=lead)
     return study

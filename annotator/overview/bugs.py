@@ -1,0 +1,205 @@
+"""The bugs of a study: the list with its filters, and all that may be shown of one."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from annotator.accounts.models import User
+from annotator.adjudication.models import Dispute, Resolution
+from annotator.codebook.models import Category, Facet
+from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round, RoundBug
+from annotator.overview.choosing import FINAL_KINDS
+from annotator.sampling.models import Bug
+from annotator.studies.models import Study
+
+PAGE = 50
+OPEN, SETTLED, FREE = "disputed", "settled", "free"
+STATES = [
+    ("", "any"),
+    (FREE, "not yet in a main round"),
+    (OPEN, "with an open dispute"),
+    (SETTLED, "with a final label"),
+]
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What the list is narrowed to; all of it stands in the address."""
+
+    words: str = ""
+    repository: str = ""
+    round: str = ""
+    state: str = ""
+    labels: Mapping[str, str] = field(default_factory=dict)  # facet key → category uid
+
+
+@dataclass(frozen=True)
+class Row:
+    number: int
+    ordinal: int
+    reference: str
+    title: str
+    rounds: tuple[str, ...]
+    labels: tuple[str, ...]  # by facet, in the facets' order; empty: not settled
+
+
+@dataclass(frozen=True)
+class Page:
+    rows: tuple[Row, ...]
+    next_after: int | None
+    previous_before: int | None
+
+
+def asked(study: Study) -> list[Facet]:
+    """The facets that have final labels to show, the verdict apart."""
+    facets = Facet.objects.filter(codebook__study=study, retired_at=None).exclude(key=Facet.VERDICT)
+    return list(facets.order_by("position", "pk"))
+
+
+def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
+    bugs = Bug.objects.filter(study=study)
+    if filters.words:
+        named = Q(item__title__icontains=filters.words)
+        if filters.words.lstrip("#").isdecimal() and len(filters.words) < 19:  # fits its column
+            named |= Q(item__number=int(filters.words.lstrip("#")))
+        bugs = bugs.filter(named)
+    if filters.repository:
+        bugs = bugs.filter(item__repository__label=filters.repository)
+    if filters.round.isdecimal() and len(filters.round) < 10:
+        bugs = bugs.filter(
+            Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__number=int(filters.round), round__study=study))
+        )
+    for facet, uid in filters.labels.items():
+        bugs = bugs.filter(Exists(_final(category__uid=uid, facet__key=facet)))
+    return _in_state(bugs, filters.state)
+
+
+def _in_state(bugs: "QuerySet[Bug]", state: str) -> "QuerySet[Bug]":
+    if state == FREE:
+        return bugs.filter(~Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__kind__in=FINAL_KINDS)))
+    if state == OPEN:
+        return bugs.filter(Exists(Dispute.objects.filter(bug=OuterRef("pk"), is_open=True)))
+    if state == SETTLED:
+        return bugs.filter(Exists(_final()))
+    return bugs
+
+
+def _final(**which: str) -> "QuerySet[Resolution]":
+    settled = Resolution.objects.filter(bug=OuterRef("pk"), is_current=True, is_stale=False, category__isnull=False)
+    return settled.filter(**which)
+
+
+def page(study: Study, filters: Filters, facets: Sequence[Facet], *, after: int = 0, before: int | None = None) -> Page:
+    """By number, from one side or the other; the whole is never counted."""
+    bugs = narrowed(study, filters).select_related("item__repository")
+    if before is not None:
+        found = list(bugs.filter(number__lt=before).order_by("-number")[: PAGE + 1])
+        shown, has_next, has_previous = found[:PAGE][::-1], True, len(found) > PAGE
+    else:
+        found = list(bugs.filter(number__gt=after).order_by("number")[: PAGE + 1])
+        shown, has_next, has_previous = found[:PAGE], len(found) > PAGE, after > 0
+    return Page(
+        rows=tuple(_rows(shown, facets)),
+        next_after=shown[-1].number if shown and has_next else None,
+        previous_before=shown[0].number if shown and has_previous else None,
+    )
+
+
+def _rows(bugs: Sequence[Bug], facets: Sequence[Facet]) -> list[Row]:
+    ids = [bug.pk for bug in bugs]
+    labels: dict[tuple[int, int], list[str]] = {}
+    settled = Resolution.objects.filter(bug__in=ids, is_current=True, is_stale=False, category__isnull=False)
+    for bug, facet, name in settled.order_by("slot").values_list("bug_id", "facet_id", "category__name"):
+        labels.setdefault((bug, facet), []).append(name)
+    rounds: dict[int, list[str]] = {}
+    for bug, name in (
+        RoundBug.objects.filter(bug__in=ids).order_by("round__number").values_list("bug_id", "round__name")
+    ):
+        rounds.setdefault(bug, []).append(name)
+    return [
+        Row(
+            number=bug.number,
+            ordinal=bug.ordinal,
+            reference=bug.item.reference,
+            title=bug.item.title or bug.item.reference,
+            rounds=tuple(rounds.get(bug.pk, ())),
+            labels=tuple(", ".join(labels.get((bug.pk, facet.pk), ())) for facet in facets),
+        )
+        for bug in bugs
+    ]
+
+
+# --- one bug
+
+
+@dataclass(frozen=True)
+class Given:
+    """One rater's answers on the bug in a round that is no longer open."""
+
+    turn: Assignment
+    answers: tuple[tuple[Facet, str, bool], ...]  # facet, category, flagged by its rater
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def note(self) -> str:
+        return self.turn.note or " ".join(filter(None, (self.turn.skip_reason, self.turn.skip_note)))
+
+
+def given(bug: Bug, viewer: User) -> list[Given]:
+    """What raters answered, round by round. Nothing of an open round, not even the viewer's own."""
+    turns = Assignment.objects.visible_to(viewer).filter(bug=bug).exclude(round__state=Round.State.OPEN)
+    turns = turns.filter(Q(state=Assignment.State.SUBMITTED) | Q(state=Assignment.State.SKIPPED))
+    rows = list(turns.select_related("round", "rater").order_by("round__number", "rater__username"))
+    answers: dict[int, list[Answer]] = {}
+    current = (
+        Answer.objects.current().visible_to(viewer).filter(assignment__in=rows).select_related("facet", "category")
+    )
+    for answer in current.order_by("facet__position", "facet_id", "slot"):
+        answers.setdefault(answer.assignment_id, []).append(answer)
+    evidence: dict[int, list[Evidence]] = {}
+    for quote in Evidence.objects.filter(assignment__in=rows, is_current=True).order_by("position"):
+        evidence.setdefault(quote.assignment_id, []).append(quote)
+    flagged = set(
+        Flag.objects.filter(assignment__in=rows, state=Flag.State.NEW).values_list("assignment_id", "facet_id")
+    )
+    return [
+        Given(
+            turn=turn,
+            answers=tuple(
+                (answer.facet, answer.category.name, (turn.pk, answer.facet_id) in flagged)
+                for answer in answers.get(turn.pk, ())
+                if not (answer.facet.is_verdict and answer.category.name == Category.BUG)
+            ),
+            evidence=tuple(evidence.get(turn.pk, ())),
+        )
+        for turn in rows
+    ]
+
+
+def settled(bug: Bug) -> list[Resolution]:
+    """The bug's final labels with where they came from, in the codebook's order."""
+    rows = Resolution.objects.filter(bug=bug, is_current=True).select_related("facet", "category", "by", "round")
+    return list(rows.order_by("facet__position", "facet_id", "slot"))
+
+
+def disputed(bug: Bug) -> list[str]:
+    """Names of the facets on which a decision is still to come."""
+    rows = Dispute.objects.filter(bug=bug, is_open=True).order_by("facet__position", "facet_id")
+    return list(rows.values_list("facet__name", flat=True))
+
+
+def rounds_of(bug: Bug) -> list[Round]:
+    return list(Round.objects.filter(round_bugs__bug=bug).order_by("number"))
+
+
+def siblings(bug: Bug) -> list[tuple[int, int]]:
+    """Number and ordinal of the item's bugs."""
+    return list(Bug.objects.filter(item=bug.item_id).order_by("ordinal").values_list("number", "ordinal"))
+
+
+def neighbours(bug: Bug) -> tuple[int | None, int | None]:
+    around = Bug.objects.filter(study=bug.study_id)
+    before = around.filter(number__lt=bug.number).order_by("-number").values_list("number", flat=True).first()
+    after = around.filter(number__gt=bug.number).order_by("number").values_list("number", flat=True).first()
+    return before, after

@@ -1,0 +1,201 @@
+"""The study's home: the pipeline in numbers, and the rounds. Of an open round each sees what the role allows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from annotator.accounts.models import User
+from annotator.adjudication.models import Dispute
+from annotator.adjudication.queries import final_labels
+from annotator.agreement.entries import Entry
+from annotator.agreement.gating import RoundGate, of_round
+from annotator.agreement.numbers import short
+from annotator.agreement.queries import entries_of
+from annotator.collection.models import Item
+from annotator.labeling.models import Assignment, Round
+from annotator.labeling.queries import Progress, progress, rates_in
+from annotator.sampling.models import Bug
+from annotator.screening.models import Candidate
+from annotator.studies.models import Role, Study
+from annotator.web.links import address
+
+
+@dataclass(frozen=True)
+class Viewer:
+    """Who looks, and as what."""
+
+    user: User
+    roles: frozenset[str]
+
+    @property
+    def is_lead(self) -> bool:
+        return Role.LEAD in self.roles
+
+    @property
+    def is_reader(self) -> bool:
+        """Nothing but a reader."""
+        return self.roles == {Role.READER}
+
+
+@dataclass(frozen=True)
+class RoundLine:
+    """A round with what may be told of it."""
+
+    round: Round
+    bugs: int
+    answered: int | None  # bugs with all their answers; none: not to be told
+    lowest: Entry | None  # of the lowest kappa
+    gate: RoundGate
+    progress: list[Progress]
+    is_mine: bool
+
+    @property
+    def kappa(self) -> str:
+        return short(self.lowest["kappa"]) if self.lowest else ""
+
+    @property
+    def interval(self) -> str:
+        low, high = (self.lowest.get("ci") if self.lowest else None) or (None, None)
+        return "" if low is None or high is None else f"[{short(low)}, {short(high)}]"
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A stage in the strip."""
+
+    label: str
+    url: str
+    figure: str
+    text: str
+    done: int = 0
+    total: int = 1
+    waiting: int = 0
+
+    @property
+    def is_done(self) -> bool:
+        return self.total > 0 and self.done >= self.total
+
+
+def round_lines(study: Study, viewer: Viewer) -> list[RoundLine]:
+    """By number, as they were opened."""
+    rounds = (
+        Round.objects.filter(study=study).annotate(bug_count=Count("round_bugs")).select_related("gate_continued_by")
+    )
+    return [_line(round_, round_.bug_count, viewer) for round_ in rounds.order_by("number")]
+
+
+def _line(round_: Round, bugs: int, viewer: Viewer) -> RoundLine:
+    entries = entries_of(round_)
+    is_mine = rates_in(round_, viewer.user)
+    known = [entry for entry in entries if entry.get("kappa") is not None and entry["facet"] != "verdict"]
+    return RoundLine(
+        round=round_,
+        bugs=bugs,
+        answered=_answered(round_, entries, sees=viewer.is_lead and not is_mine),
+        lowest=min(known, key=lambda entry: entry["kappa"] or 0.0, default=None),
+        gate=of_round(round_, entries),
+        progress=progress(round_, viewer=viewer.user, is_lead=viewer.is_lead) if round_.is_open else [],
+        is_mine=is_mine,
+    )
+
+
+def _answered(round_: Round, entries: Sequence[Entry], *, sees: bool) -> int | None:
+    """Bugs that have all their answers: counted while open, afterwards read from the agreement."""
+    if round_.is_open:
+        return _complete(round_) if sees else None
+    pairs = [entry for entry in entries if len(entry["raters"]) == 2 and entry["facet"] == entries[0]["facet"]]
+    return sum(
+        entry["n"] + sum((entry["excluded_by"] or {}).get(reason, 0) for reason in ("not_a_bug_both", "not_a_bug_one"))
+        for entry in pairs
+    )
+
+
+def _complete(round_: Round) -> int:
+    given = Assignment.objects.filter(round=round_, state=Assignment.State.SUBMITTED).values("bug")
+    return given.annotate(answers=Count("pk")).filter(answers__gte=round_.overlap).count()
+
+
+# --- the strip
+
+
+def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile]:
+    """One tile a stage, in the order of the pipeline."""
+    items, bugs = Item.objects.filter(study=study).count(), Bug.objects.filter(study=study).count()
+    return [
+        _tile(study, "Collection", "collection:bugs", f"{items:,}", "items found", done=items),
+        _screening(study),
+        _tile(study, "Sampling", "collection:bugs", f"{bugs:,}", "bugs to label", done=bugs),
+        _labeling(study, lines, bugs, viewer),
+        _agreement(study, lines),
+        _adjudication(study, viewer),
+        _analysis(study, bugs),
+        _tile(study, "Publication", "publication:exports", "–", "export at any time"),
+    ]
+
+
+def _tile(study: Study, label: str, view: str, figure: str, text: str, **more: int) -> Tile:
+    return Tile(label, address(view, study.slug), figure, text, **more)
+
+
+def _screening(study: Study) -> Tile:
+    read = Candidate.objects.filter(study=study).count()
+    kept = Candidate.objects.filter(study=study, votes__decision="include").distinct().count() if read else 0
+    figure, text = (f"{kept:,}", f"with a vote to keep, of {read:,} read") if read else ("–", "no votes brought in")
+    return _tile(study, "Screening", "screening:candidates", figure, text, done=kept, total=read or 1)
+
+
+def _labeling(study: Study, lines: Sequence[RoundLine], bugs: int, viewer: Viewer) -> Tile:
+    """A rater's own count while a round is open, the lead's of complete bugs; what is closed counts for all."""
+    mine = [
+        one
+        for line in lines
+        if line.round.is_open and line.is_mine
+        for one in line.progress
+        if one.rater == viewer.user
+    ]
+    if mine:
+        done, total = sum(one.submitted for one in mine), sum(one.total for one in mine)
+        left = sum(one.left for one in mine)
+        return _tile(
+            study,
+            "Labeling",
+            "labeling:rounds",
+            f"{done:,}",
+            f"of {total:,} yours answered",
+            done=done,
+            total=total or 1,
+            waiting=left,
+        )
+    done = sum(line.answered or 0 for line in lines if line.round.kind != Round.Kind.TRAINING)
+    return _tile(
+        study, "Labeling", "labeling:rounds", f"{done:,}", f"of {bugs:,} with all answers", done=done, total=bugs or 1
+    )
+
+
+def _agreement(study: Study, lines: Sequence[RoundLine]) -> Tile:
+    known = [line for line in lines if line.lowest]
+    passed = sum(line.gate.result == "passed" for line in lines)
+    gated = sum(bool(line.round.gate_coefficient) for line in lines)
+    if not known or known[-1].lowest is None:
+        return _tile(study, "Agreement", "agreement:trend", "–", "when a round closes")
+    lowest = known[-1].lowest
+    text = f"κ {lowest['facet_name'].lower()}, lowest, {known[-1].round.name}"
+    return _tile(study, "Agreement", "agreement:trend", short(lowest["kappa"]), text, done=passed, total=gated or 1)
+
+
+def _adjudication(study: Study, viewer: Viewer) -> Tile:
+    disputes = Dispute.objects.filter(study=study, is_current=True)
+    total, left = disputes.count(), disputes.filter(is_open=True).count()
+    waiting = left if Role.ADJUDICATOR in viewer.roles else 0
+    figure, text = (f"{total - left:,}", f"of {total:,} disputes settled") if total else ("–", "no disputes")
+    return _tile(
+        study, "Adjudication", "adjudication:queue", figure, text, done=total - left, total=total or 1, waiting=waiting
+    )
+
+
+def _analysis(study: Study, bugs: int) -> Tile:
+    done = final_labels(study).values("bug").distinct().count()
+    return _tile(
+        study, "Analysis", "analysis:distributions", f"{done:,}", "bugs with a final label", done=done, total=bugs or 1
+    )

@@ -1,0 +1,133 @@
+"""What happened in a study, without what is still blind."""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from annotator.accounts.models import User
+from annotator.history.models import Event
+from annotator.labeling.models import Round
+from annotator.labeling.queries import open_round_ids
+from annotator.studies.models import Study
+
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Happening:
+    """One event, or several alike in a row."""
+
+    at: dt.datetime
+    actor: str
+    verb: str
+    label: str
+    round: str
+    why: str
+    change: str
+    count: int = 1
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.actor, self.verb, self.round
+
+    @property
+    def is_routine(self) -> bool:
+        """Many in a row say no more than their number."""
+        return self.verb in {"answered", "changed an answer", "skipped", "settled a dispute", "took a stand"}
+
+
+@dataclass(frozen=True)
+class Cursor:
+    """Where a page of the history ends: the time of its last event, and how many of that time were shown."""
+
+    at: dt.datetime
+    shown: int
+
+    @classmethod
+    def read(cls, text: str) -> "Cursor | None":
+        time, _, shown = text.partition("~")
+        try:
+            return cls(dt.datetime.fromisoformat(time), int(shown or 0))
+        except ValueError:
+            return None
+
+    def __str__(self) -> str:
+        return f"{self.at.isoformat()}~{self.shown}"
+
+
+def visible(study: Study, viewer: User) -> "QuerySet[Event]":
+    """The latest first. Acts in open rounds are left out, the viewer's own excepted."""
+    events = Event.objects.of_study(study.pk).outside_rounds(open_round_ids(study.pk), except_by=viewer.pk)
+    return events.order_by("-at", "-pk")
+
+
+def page(study: Study, viewer: User, *, after: Cursor | None, actor: str = "") -> tuple[list[Happening], Cursor | None]:
+    """A page of events and where the next begins. The cursor holds times alone, so it tells of nobody's unseen act."""
+    events = visible(study, viewer)
+    if actor:
+        events = events.filter(actor_name=actor)
+    if after:
+        same = Q(at=after.at)
+        later = events.filter(Q(at__lt=after.at) | same)
+        rows = list(later[after.shown : after.shown + PAGE + 1])
+    else:
+        rows = list(events[: PAGE + 1])
+    shown = rows[:PAGE]
+    if len(rows) <= PAGE:
+        return _told(shown, study), None
+    last = shown[-1].at
+    before = after.shown if after and after.at == last else 0
+    return _told(shown, study), Cursor(last, before + sum(event.at == last for event in shown))
+
+
+def recent(study: Study, viewer: User, *, most: int = 8) -> list[Happening]:
+    """The latest, with what is alike in a row told once."""
+    found: list[Happening] = []
+    for one in _told(list(visible(study, viewer)[:200]), study):
+        if found and one.is_routine and found[-1].key == one.key:
+            found[-1] = replace(found[-1], count=found[-1].count + 1)
+        elif len(found) == most:
+            break
+        else:
+            found.append(one)
+    return found
+
+
+def _told(events: Sequence[Event], study: Study) -> list[Happening]:
+    names = dict(Round.objects.filter(study=study).values_list("pk", "name"))
+    return [
+        Happening(
+            at=event.at,
+            actor=event.actor_name,
+            verb=event.verb,
+            label=event.label,
+            round=names.get(event.round_id or 0, ""),
+            why=event.why,
+            change=change_of(event),
+        )
+        for event in events
+    ]
+
+
+UNTOLD = {"assignment", "snapshot"}  # their old and new are rows' keys and digests, for machines
+
+
+def change_of(event: Event) -> str:
+    """What changed, where a person can read it."""
+    if event.kind in UNTOLD:
+        return ""
+    old, new = _words(event.old), _words(event.new)
+    return f"{old} → {new}" if old and new else new or old
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_words(each)}" for key, each in value.items() if _words(each) and key != "digest")[
+            :400
+        ]
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_words, value)))[:400]
+    return "" if value is None else str(value)[:200]

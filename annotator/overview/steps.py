@@ -1,0 +1,173 @@
+"""What needs the viewer next, most urgent first, each with one link."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Exists, OuterRef
+
+from annotator.adjudication.models import Dispute, Stand
+from annotator.codebook.models import Codebook
+from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
+from annotator.overview.choosing import not_yet_in_a_main_round
+from annotator.overview.home import RoundLine, Viewer
+from annotator.sampling.models import Bug
+from annotator.studies.models import Membership, Role, Study
+from annotator.web.links import address
+
+PAIR = 2
+
+
+@dataclass(frozen=True)
+class Step:
+    title: str
+    text: str
+    url: str
+    verb: str
+
+
+def steps(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Step]:
+    found: list[Step] = []
+    found += _to_label(study, lines, viewer)
+    if Role.RATER in viewer.roles:
+        found += _own_disputes(study, viewer)
+    if Role.ADJUDICATOR in viewer.roles:
+        found += _disputes(study)
+    if viewer.is_lead:
+        found += _beginnings(study, lines) if not lines else _leading(study, lines)
+    return found
+
+
+def _to_label(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> Iterator[Step]:
+    for line in lines:
+        if not (line.round.is_open and line.is_mine):
+            continue
+        left = sum(one.left for one in line.progress if one.rater == viewer.user)
+        if left:
+            url = address("labeling:label", study.slug, line.round.number)
+            yield Step(
+                f"{_bugs(left)} of {line.round.name} wait for your answer", "blind until the round closes", url, "Label"
+            )
+
+
+def _own_disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
+    """Disputes of closed rounds on which the rater has not taken a stand."""
+    rated = Assignment.objects.filter(round=OuterRef("round"), bug=OuterRef("bug"), rater=viewer.user)
+    moved = Stand.objects.filter(
+        round=OuterRef("round"), bug=OuterRef("bug"), facet=OuterRef("facet"), rater=viewer.user, is_current=True
+    )
+    count = Dispute.objects.filter(Exists(rated), ~Exists(moved), study=study, is_open=True).count()
+    if count:
+        url = address("adjudication:own", study.slug) or address("adjudication:queue", study.slug)
+        text = "keep yours, accept the other’s, or propose a third"
+        yield Step(f"You and another rater differ {_times(count)}", text, url, "Take a stand")
+
+
+def _disputes(study: Study) -> Iterator[Step]:
+    open_ones = Dispute.objects.filter(study=study, is_open=True)
+    count, bugs = open_ones.count(), open_ones.values("bug").distinct().count()
+    if count:
+        verb = "waits" if count == 1 else "wait"
+        text = f"on {_bugs(bugs)} of closed rounds"
+        yield Step(
+            f"{count} dispute{_s(count)} {verb} for your decision",
+            text,
+            address("adjudication:queue", study.slug),
+            "Adjudicate",
+        )
+
+
+# --- the lead of a study that has rounds
+
+
+def _leading(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
+    for line in lines:
+        yield from _open_round(study, line) if line.round.is_open else _closed_round(study, line)
+    free = not_yet_in_a_main_round(study).count()
+    if free and not any(line.round.is_open for line in lines):
+        url = address("overview:new_round", study.slug)
+        yield Step(f"{_bugs(free)} not yet in a main round", "no round is open", url, "New round")
+
+
+def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
+    page = address("labeling:round", study.slug, line.round.number)
+    close = address("overview:close_round", study.slug, line.round.number)
+    if line.is_mine:
+        if not any(one.left for one in line.progress):
+            yield Step(
+                f"You have answered all of {line.round.name}",
+                "ask the other raters whether they are done, too",
+                close,
+                "Close round",
+            )
+        return
+    if not any(one.left for one in line.progress):
+        yield Step(
+            f"Everybody is done with {line.round.name}",
+            "closing locks the answers and counts agreement",
+            close,
+            "Close round",
+        )
+    skipped = sum(one.skipped for one in line.progress)
+    if skipped:
+        text = "hand them on to another rater, or leave them out"
+        yield Step(f"{_bugs(skipped)} skipped in {line.round.name}", text, page, "Look")
+
+
+def _closed_round(study: Study, line: RoundLine) -> Iterator[Step]:
+    page = address("labeling:round", study.slug, line.round.number)
+    if line.gate.needs_reason:
+        facets = ", ".join(dict.fromkeys(holding.facet_name.lower() for holding in line.gate.short_of))
+        url = address("agreement:round", study.slug, line.round.number) or page
+        text = f"{facets} · the next main round needs a reason"
+        yield Step(f"{line.round.name} did not pass its gate", text, url, "Look")
+    notes = FurtherBug.objects.filter(assignment__round=line.round, state=FurtherBug.State.NEW).count()
+    if notes:
+        yield Step(
+            f"{notes} further bug{_s(notes)} noted in {line.round.name}",
+            "make bugs of them, or say why not",
+            page,
+            "Match",
+        )
+    flags = Flag.objects.filter(assignment__round=line.round, state=Flag.State.NEW).count()
+    if flags:
+        yield Step(
+            f"{flags} answer{_s(flags)} of {line.round.name} flagged", "by the raters who gave them", page, "Decide"
+        )
+
+
+# --- the lead of a study that has none yet
+
+
+def _beginnings(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
+    """The way to the first round; what is done already is left out."""
+    if not Codebook.objects.filter(study=study).exists():
+        yield Step(
+            "Choose a codebook",
+            "the questions and the answers they take",
+            address("codebook:tree", study.slug),
+            "Choose",
+        )
+    has_bugs = Bug.objects.filter(study=study).exists()
+    if not has_bugs:
+        yield Step("Import a sheet", "CSV, TSV or XLSX, one row a bug", address("intake:upload", study.slug), "Import")
+    raters = Membership.objects.filter(study=study, role=Role.RATER).count()
+    if raters < PAIR:
+        text = "by a one-time link that you send them" if raters == 0 else "one has joined"
+        yield Step("Invite two raters", text, address("studies:members", study.slug), "Invite")
+    if has_bugs and raters and not Round.objects.filter(study=study).exists():
+        url = address("overview:new_round", study.slug)
+        yield Step(
+            "Open the first round", "a small training round shows where the guideline is unclear", url, "New round"
+        )
+
+
+def _bugs(count: int) -> str:
+    return f"{count:,} bug{_s(count)}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _s(count: int) -> str:
+    return "" if count == 1 else "s"
