@@ -180,7 +180,8 @@ def given(bug: Bug, viewer: User) -> list[Given]:
 def settled(bug: Bug) -> list[Resolution]:
     """The bug's final labels with where they came from, in the codebook's order."""
     rows = Resolution.objects.filter(bug=bug, is_current=True).select_related("facet", "category", "by", "round")
-    return list(rows.order_by("facet__position", "facet_id", "slot"))
+    usual = Q(facet__key=Facet.VERDICT, category__name=Category.BUG)  # goes without saying
+    return list(rows.exclude(usual).order_by("facet__position", "facet_id", "slot"))
 
 
 def disputed(bug: Bug) -> list[str]:

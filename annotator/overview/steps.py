@@ -109,7 +109,7 @@ def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
         )
     skipped = sum(one.skipped for one in line.progress)
     if skipped:
-        text = "hand them on to another rater, or leave them out"
+        text = "to hand on to another rater, or to leave out"
         yield Step(f"{_bugs(skipped)} skipped in {line.round.name}", text, page, "Look")
 
 

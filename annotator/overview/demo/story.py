@@ -145,8 +145,8 @@ def _first_round(story: Story) -> None:
     for rater in story.raters:
         _answer(story, _turns(first, rater))
     _note_further(story, first, FURTHER, by=story.cast["birch"])
-    closed = close_round(round_=first, by=story.lead)
-    settle(story.of_round("main-1"), round_=closed, cast=story.cast, choices=story.choices)
+    close_round(round_=first, by=story.lead)
+    settle(story.of_round("main-1"), cast=story.cast)
 
 
 def _second_round(story: Story) -> None:
