@@ -2,11 +2,12 @@
 
 from django.urls import include, path
 
-from annotator.overview import bug_views, starting, views
+from annotator.overview import bug_views, starting, uses, views
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),
     path("<slug:slug>/", views.show, name="home"),
+    path("<slug:slug>/codebook/uses/", uses.codebook_uses, name="codebook_uses"),
     path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),
     path("<slug:slug>/rounds/<int:number>/close/", views.close, name="close_round"),
 ]

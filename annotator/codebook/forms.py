@@ -1,0 +1,141 @@
+"""What a lead fills in."""
+
+from typing import Any
+
+from django import forms
+
+from annotator.codebook.actions import CategoryChange, FacetChange
+from annotator.codebook.models import Category, Facet
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _area(rows: int) -> forms.Textarea:
+    return forms.Textarea(attrs={"rows": rows})
+
+
+class CategoryForm(forms.Form):
+    name = forms.CharField(label="Name", max_length=2000, strip=False)
+    hotkey = forms.CharField(
+        label="Hotkey", required=False, max_length=1, widget=forms.TextInput(attrs={"class": "mono", "size": 2})
+    )
+    parent = forms.ChoiceField(label="Parent", required=False)
+    rank = forms.FloatField(label="Place on the scale", required=False)
+    definition = forms.CharField(label="Definition", required=False, max_length=10_000, widget=_area(3))
+    include = forms.CharField(label="Include", required=False, max_length=10_000, widget=_area(4))
+    exclude = forms.CharField(label="Exclude", required=False, max_length=10_000, widget=_area(4))
+    examples = forms.CharField(
+        label="Examples", required=False, max_length=50_000, widget=_area(3), help_text="One a line."
+    )
+    aka = forms.CharField(
+        label="Other names",
+        required=False,
+        max_length=50_000,
+        widget=_area(2),
+        help_text="One a line. Sheets and commands may use them.",
+    )
+    is_unverified = forms.BooleanField(label="Not checked against its source", required=False)
+
+    def __init__(self, *args: Any, facet: Facet, category: Category | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.category = category
+        others = facet.categories.filter(state=Category.State.ACTIVE, is_not_applicable=False)
+        if category:
+            others = others.exclude(pk=category.pk)
+            self.initial = _initial(category)
+        parents = [("", "none, top level"), *((c.uid, c.name[:80]) for c in others)]
+        self.fields["parent"] = forms.ChoiceField(label="Parent", required=False, choices=parents)
+        if facet.kind != Facet.Kind.ORDINAL:
+            del self.fields["rank"]
+        self.order_fields(list(CategoryForm.base_fields))
+
+    def change(self) -> CategoryChange:
+        filled = self.cleaned_data
+        return CategoryChange(
+            name=self._name(),
+            hotkey=filled["hotkey"].strip(),
+            parent=filled["parent"],
+            rank=filled.get("rank"),
+            definition=filled["definition"].strip(),
+            include=filled["include"].strip(),
+            exclude=filled["exclude"].strip(),
+            examples=lines(filled["examples"]),
+            aka=lines(filled["aka"]),
+            is_unverified=filled["is_unverified"],
+        )
+
+    def _name(self) -> str | None:
+        """A name with line ends, as sheets have them, does not survive a text field: unless it differs, it stays."""
+        name: str = self.cleaned_data["name"]
+        old = self.category.name if self.category else ""
+        is_same = "".join(old.split()) == "".join(name.split()) and "\n" in old
+        return None if is_same else name.strip()
+
+
+def _initial(category: Category) -> dict[str, Any]:
+    return {
+        "name": category.name,
+        "hotkey": category.hotkey,
+        "parent": category.parent.uid if category.parent else "",
+        "rank": category.rank,
+        "definition": category.definition,
+        "include": category.include,
+        "exclude": category.exclude,
+        "examples": "\n".join(category.examples),
+        "aka": "\n".join(category.aka),
+        "is_unverified": category.is_unverified,
+    }
+
+
+class FacetForm(forms.Form):
+    name = forms.CharField(label="Name", max_length=120)
+    hotkey = forms.CharField(
+        label="Hotkey", required=False, max_length=1, widget=forms.TextInput(attrs={"class": "mono", "size": 2})
+    )
+    definition = forms.CharField(label="Question", required=False, max_length=10_000, widget=_area(3))
+    kind = forms.ChoiceField(label="Kind", choices=Facet.Kind.choices)
+    answers = forms.ChoiceField(label="Answers", choices=[("one", "One"), ("many", "Several")])
+    decided = forms.ChoiceField(label="Decided", choices=Facet.Decided.choices)
+    is_optional = forms.BooleanField(label="May be answered “not applicable”", required=False)
+
+    structure = ("kind", "answers", "decided", "is_optional")
+
+    def __init__(self, *args: Any, facet: Facet | None = None, is_fixed: bool = False, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if facet:
+            self.initial = {
+                "name": facet.name,
+                "hotkey": facet.hotkey,
+                "definition": facet.definition,
+                "kind": facet.kind,
+                "answers": "many" if facet.is_many else "one",
+                "decided": facet.decided,
+                "is_optional": facet.is_optional,
+            }
+        for name in self.structure:
+            self.fields[name].disabled = is_fixed
+
+    def change(self) -> FacetChange:
+        filled = self.cleaned_data
+        return FacetChange(
+            name=filled["name"],
+            hotkey=filled["hotkey"].strip(),
+            definition=filled["definition"].strip(),
+            kind=filled["kind"],
+            is_many=filled["answers"] == "many",
+            decided=filled["decided"],
+            is_optional=filled["is_optional"],
+        )
+
+
+class NewFacetForm(FacetForm):
+    key = forms.CharField(
+        label="Id", max_length=60, help_text="For sheets, commands and exports, such as root_cause. It stays."
+    )
+    field_order = ["key", "name"]
+
+
+class FileForm(forms.Form):
+    file = forms.FileField(label="Codebook file", help_text="YAML, at most 500 kB.")

@@ -1,0 +1,19 @@
+"""The codebook's pages, below a study."""
+
+from django.urls import path
+
+from annotator.codebook import views
+
+app_name = "codebook"
+urlpatterns = [
+    path("codebook/", views.tree, name="tree"),
+    path("codebook/codebook.yaml", views.download, name="download"),
+    path("codebook/file/", views.upload, name="upload"),
+    path("codebook/facets/", views.new_facet, name="new_facet"),
+    path("codebook/facets/<slug:facet>/", views.facet, name="facet"),
+    path("codebook/facets/<slug:facet>/remove/", views.remove_facet, name="remove_facet"),
+    path("codebook/facets/<slug:facet>/categories/", views.new_category, name="new_category"),
+    path("codebook/categories/<slug:uid>/", views.category, name="category"),
+    path("codebook/categories/<slug:uid>/remove/", views.remove_category, name="remove_category"),
+    path("codebook/categories/<slug:uid>/restore/", views.restore_category, name="restore_category"),
+]

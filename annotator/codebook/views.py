@@ -1,0 +1,246 @@
+"""The codebook: read by everybody in the study, changed by its leads."""
+
+import json
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotator.accounts.models import User
+from annotator.codebook import actions, queries, reading
+from annotator.codebook import tree as trees
+from annotator.codebook.document import Document
+from annotator.codebook.forms import CategoryForm, FacetForm, FileForm, NewFacetForm
+from annotator.codebook.models import Category, Codebook, Facet
+from annotator.studies.access import study_for
+from annotator.studies.models import Role, Study
+from annotator.web.errors import BadInput, Refused
+
+
+@login_required
+@require_GET
+def tree(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_for(request.user, slug)
+    codebook = queries.codebook_of(study)
+    if codebook is None:
+        return render(request, "codebook/none.html", {"study": study, "is_lead": _leads(study)})
+    return page(request, study, codebook, "codebook/tree.html")
+
+
+@login_required
+@require_GET
+def download(request: HttpRequest, slug: str) -> HttpResponse:
+    """The codebook as a file that makes the same one elsewhere."""
+    study = study_for(request.user, slug)
+    text = queries.as_document(_codebook(study)).without_builtins().as_yaml()
+    name = f"{study.slug}-codebook.yaml"
+    headers = {"Content-Disposition": str(content_disposition_header(True, name))}
+    return HttpResponse(text, content_type="application/yaml; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def upload(request: HttpRequest, slug: str) -> HttpResponse:
+    """A file in the place of the codebook, while nothing stands on it."""
+    study = study_for(request.user, slug, Role.LEAD)
+    form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
+    if request.method == "POST" and form.is_valid():
+        try:
+            document = reading.read(form.cleaned_data["file"].read(reading.MAX_BYTES + 1))
+            _take(study, document, by=_me(request))
+        except (BadInput, Refused) as problem:
+            form.add_error("file", str(problem))
+        else:
+            messages.success(request, f"The codebook is now “{document.title}”.")
+            return redirect("codebook:tree", slug)
+    codebook = queries.codebook_of(study)
+    context = {
+        "study": study,
+        "form": form,
+        "codebook": codebook,
+        "in_use": bool(codebook and queries.is_in_use(codebook)),
+    }
+    return render(request, "codebook/upload.html", context, status=400 if form.errors else 200)
+
+
+def _take(study: Study, document: Document, *, by: User) -> None:
+    codebook = queries.codebook_of(study)
+    if codebook is None:
+        actions.create_codebook(study=study, document=document, by=by)
+    else:
+        actions.replace_codebook(codebook=codebook, document=document, by=by)
+
+
+# --- facets
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+    study, codebook = _find(request, slug)
+    row = _facet(codebook, facet)
+    in_use = queries.is_in_use(codebook) or row.is_verdict
+    form = FacetForm(request.POST if request.method == "POST" else None, facet=row, is_fixed=in_use)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = actions.edit_facet(facet=row, by=_me(request), change=form.change())
+        except (BadInput, Refused) as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, f"“{changed.name}” is saved.")
+            return redirect("codebook:facet", slug, facet)
+    return page(request, study, codebook, "codebook/facet.html", form=form, facet=row)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_facet(request: HttpRequest, slug: str) -> HttpResponse:
+    study = study_for(request.user, slug, Role.LEAD)
+    codebook = _codebook(study)
+    form = NewFacetForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            key = form.cleaned_data["key"]
+            made = actions.add_facet(codebook=codebook, key=key, by=_me(request), change=form.change())
+        except (BadInput, Refused) as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, f"“{made.name}” is added. Now give it categories.")
+            return redirect("codebook:new_category", slug, made.key)
+    return page(request, study, codebook, "codebook/new_facet.html", form=form)
+
+
+@login_required
+@require_POST
+def remove_facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+    _, codebook = _find(request, slug)
+    row = _facet(codebook, facet)
+    actions.remove_facet(facet=row, by=_me(request))
+    messages.success(request, f"“{row.name}” is removed.")
+    return redirect("codebook:tree", slug)
+
+
+# --- categories
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    study, codebook = _find(request, slug)
+    row = _category(codebook, uid)
+    form = CategoryForm(request.POST if request.method == "POST" else None, facet=row.facet, category=row)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = actions.edit_category(category=row, by=_me(request), change=form.change())
+        except (BadInput, Refused) as problem:
+            form.add_error(_field_of(str(problem)), str(problem))
+        else:
+            messages.success(request, f"“{changed.name}” is saved.")
+            return redirect("codebook:category", slug, uid)
+    return page(request, study, codebook, "codebook/category.html", form=form, facet=row.facet, category=row)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new_category(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+    study = study_for(request.user, slug, Role.LEAD)
+    codebook = _codebook(study)
+    row = _facet(codebook, facet)
+    form = CategoryForm(request.POST if request.method == "POST" else None, facet=row)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = actions.add_category(facet=row, by=_me(request), change=form.change())
+        except (BadInput, Refused) as problem:
+            form.add_error(_field_of(str(problem)), str(problem))
+        else:
+            messages.success(request, f"“{made.name}” is added.")
+            return redirect("codebook:category", slug, made.uid)
+    return page(request, study, codebook, "codebook/new_category.html", form=form, facet=row)
+
+
+@login_required
+@require_POST
+def remove_category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    _, codebook = _find(request, slug)
+    row = _category(codebook, uid)
+    kept = actions.remove_category(category=row, by=_me(request), reason=request.POST.get("reason", "").strip())
+    messages.success(request, f"“{row.name}” is {'retired' if kept else 'deleted'}.")
+    return redirect("codebook:facet", slug, row.facet.key)
+
+
+@login_required
+@require_POST
+def restore_category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+    _, codebook = _find(request, slug)
+    row = actions.restore_category(category=_category(codebook, uid), by=_me(request))
+    messages.success(request, f"“{row.name}” is back in use.")
+    return redirect("codebook:category", slug, uid)
+
+
+# --- in common
+
+
+def page(
+    request: HttpRequest, study: Study, codebook: Codebook, template: str, *, form: Any = None, **more: Any
+) -> HttpResponse:
+    """The tree on the left, the versions on the right, what is looked at between them."""
+    document = queries.as_document(codebook)
+    context = {
+        "study": study,
+        "codebook": codebook,
+        "is_lead": _leads(study),
+        "in_use": queries.is_in_use(codebook),
+        "questions": trees.questions(document),
+        "versions": codebook.versions.select_related("published_by").defer("document").order_by("-number")[:30],
+        "form": form,
+        **more,
+        **_keys(document, more.get("facet"), more.get("category")),
+    }
+    return render(request, template, context, status=400 if form is not None and form.errors else 200)
+
+
+def _keys(document: Document, facet: Facet | None, category: Category | None) -> dict[str, Any]:
+    """For the check of a hotkey while it is typed."""
+    mine = document.facet(facet.key) if facet else None
+    if mine is None:
+        return {}
+    taken = trees.taken_keys(document, mine, besides=category.uid if category else "")
+    return {"taken": json.dumps(taken), "free": trees.free_keys(taken)[:8], "question": trees.question(mine)}
+
+
+def _field_of(problem: str) -> str | None:
+    return "hotkey" if problem.startswith("The key ") else None
+
+
+def _find(request: HttpRequest, slug: str) -> tuple[Study, Codebook]:
+    """Reading is for everybody in the study, changing for its leads."""
+    roles = [Role.LEAD] if request.method == "POST" else []
+    study = study_for(request.user, slug, *roles)
+    return study, _codebook(study)
+
+
+def _codebook(study: Study) -> Codebook:
+    codebook = queries.codebook_of(study)
+    if codebook is None:
+        raise Http404("The study has no codebook yet.")
+    return codebook
+
+
+def _facet(codebook: Codebook, key: str) -> Facet:
+    return get_object_or_404(Facet, codebook=codebook, key=key, retired_at=None)
+
+
+def _category(codebook: Codebook, uid: str) -> Category:
+    return get_object_or_404(Category.objects.select_related("facet", "parent"), facet__codebook=codebook, uid=uid)
+
+
+def _leads(study: Study) -> bool:
+    return Role.LEAD in study.my_roles  # type: ignore[attr-defined]  # set by study_for
+
+
+def _me(request: HttpRequest) -> User:
+    return cast(User, request.user)
