@@ -1,6 +1,7 @@
 """The demo's text, read from the YAML files beside this module."""
 
 import datetime as dt
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -115,7 +116,7 @@ class PullRequest:
         for position, turn in enumerate(self.turns, 1):
             if words in turn.text:
                 yield Quote("comment", f"c{position}", f"{turn.by}, {turn.at:%-d %b %Y}", " ".join(turn.text.split()))
-        for text in self.body.splitlines():
+        for text in re.split(r"(?<=[.!?])\s|\n", self.body):
             if words in text:
                 yield Quote("description", "desc", "Description", text.strip())
 
@@ -137,11 +138,31 @@ def _read(path: Path) -> Iterator[PullRequest]:
             merged=_time(raw["merged"]),
             issue=raw["issue"],
             tags=tuple(raw["labels"]),
-            body=raw["body"],
+            body=unwrapped(raw["body"]),
             turns=tuple(_turn(turn) for turn in raw["comments"]),
             files=tuple(File(file["path"], file["patch"]) for file in raw["files"]),
             bugs=tuple(_bug(bug) for bug in raw["bugs"]),
         )
+
+
+NEW_BLOCK = re.compile(r"\s*([-*|>#]|\d+\.|```)")
+
+
+def unwrapped(text: str) -> str:
+    """Paragraphs in one line each: on the page, as on GitHub, the end of a line is a break."""
+    out: list[str] = []
+    is_code = False
+    for line in text.splitlines():
+        is_fence = line.lstrip().startswith("```")
+        goes_on = (
+            out and out[-1] and line and not NEW_BLOCK.match(line) and not out[-1].lstrip().startswith(("|", "```"))
+        )
+        if goes_on and not is_code:
+            out[-1] = f"{out[-1]} {line.lstrip()}"
+        else:
+            out.append(line)
+        is_code = is_code != is_fence
+    return "\n".join(out) + "\n"
 
 
 def _time(text: str) -> dt.datetime:
@@ -149,7 +170,7 @@ def _time(text: str) -> dt.datetime:
 
 
 def _turn(raw: Mapping[str, Any]) -> Turn:
-    return Turn(by=raw["by"], at=_time(raw["at"]), text=raw["text"], path=raw.get("path", ""))
+    return Turn(by=raw["by"], at=_time(raw["at"]), text=unwrapped(raw["text"]), path=raw.get("path", ""))
 
 
 def _bug(raw: Mapping[str, Any]) -> DemoBug:
