@@ -8,6 +8,7 @@ from annotator.agreement.numbers import short
 LEFT, RIGHT, TOP, BOTTOM = 30.0, 290.0, 22.0, 128.0
 WIDEST_STEP = 58.0
 BAR_LEFT, BAR_RIGHT = 4.0, 144.0
+GRID = {-1.0: "−1", -0.5: "−.5", 0.0: "0", 0.5: ".5", 1.0: "1"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def trend(
             (x, y(r.ci[0]), y(r.ci[1])) for run in _with_interval(spots) if len(run) == 1 for x, r in run if r.ci
         ),
         rounds=tuple(Tick(round(x, 1), label) for x, label in zip(places, labels, strict=True)),
-        grid=tuple(Tick(y(value), short(value).replace(".00", "").replace(".50", ".5")) for value in _grid(floor)),
+        grid=tuple(Tick(y(value), text) for value, text in GRID.items() if value >= floor),
         gate_y=y(gate) if gate is not None else None,
         url=url,
     )
@@ -109,10 +110,6 @@ def _floor(readings: Sequence[Reading]) -> float:
     """The axis starts at 0, lower where a value or its interval does."""
     lowest = min((r.ci[0] if r.ci else r.value for r in readings if r.value is not None), default=0.0)
     return 0.0 if lowest >= 0 else -0.5 if lowest >= -0.5 else -1.0
-
-
-def _grid(floor: float) -> list[float]:
-    return [value for value in (-1.0, -0.5, 0.0, 0.5, 1.0) if value >= floor]
 
 
 def _between(value: float, floor: float, start: float, end: float) -> float:

@@ -69,14 +69,15 @@ class RoundCounts:
         return next((scale for scale in self.scales if scale.is_verdict), None)
 
     @cached_property
+    def asked(self) -> tuple[Scale, ...]:
+        """Each sheet of an imported round has columns of its own; a round held here asks every facet."""
+        is_imported = self.round.state == Round.State.IMPORTED
+        return tuple(scale for scale in self.scales if not is_imported or scale.facet_id in self.answered)
+
+    @property
     def listed(self) -> tuple[Scale, ...]:
         """The facets that were asked; the verdict only where somebody said that it is not a bug."""
-        is_imported = self.round.state == Round.State.IMPORTED
-        return tuple(
-            scale
-            for scale in self.scales
-            if (self.not_a_bug if scale.is_verdict else not is_imported or scale.facet_id in self.answered)
-        )
+        return tuple(scale for scale in self.asked if not scale.is_verdict or self.not_a_bug)
 
     @cached_property
     def raters(self) -> dict[str, int]:

@@ -13,6 +13,7 @@ from annotator.agreement.numbers import percent
 from annotator.agreement.queries import entries_of
 from annotator.labeling.models import Round
 from annotator.stats.gates import PASSED
+from annotator.stats.reasons import SET_VALUED
 from annotator.studies.models import Study
 
 NOT_YET = "Agreement is counted when the round closes. Until then nobody sees it, whatever has been answered."
@@ -140,7 +141,11 @@ class Page:
 
     @cached_property
     def pair(self) -> tuple[str, ...]:
-        return self._pair if self._pair in self.pairs else next(iter(self.pairs), ())
+        """The pair asked for, else the first; while the round is open, the first of the latest that is not."""
+        if self._pair in self.pairs or (self.pairs and self.round and not self.round.is_open):
+            return self._pair if self._pair in self.pairs else self.pairs[0]
+        latest = self.by_round[max(self.by_round)] if self.by_round else []
+        return next((tuple(entry["raters"]) for entry in latest if len(entry["raters"]) == 2), ())
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -193,15 +198,18 @@ class Page:
         return BLINDNESS[self.round.blindness] if self.round else ""
 
     @property
-    def exclusions(self) -> dict[str, Any]:
-        """Reasons that occur, and how many bugs each facet lost to each."""
-        occurring = [r for r in REASONS if any(row.entry["excluded_by"].get(r) for row in self.rows)]
-        return {
-            "heads": [REASONS[reason] for reason in occurring],
-            "rows": [
-                (row.entry, [row.entry["excluded_by"].get(reason, 0) for reason in occurring]) for row in self.rows
-            ],
-        }
+    def exclusions(self) -> list[dict[str, Any]]:
+        """What was left out and why, facets with the same losses together."""
+        alike: dict[tuple[tuple[str, int], ...], list[str]] = {}
+        for row in self.rows:
+            lost = row.entry["excluded_by"]
+            by_reason = tuple((REASONS[reason], lost[reason]) for reason in REASONS if lost.get(reason))
+            if by_reason:
+                alike.setdefault(by_reason, []).append(row.entry["facet_name"])
+        return [
+            {"facets": facets, "reasons": reasons, "total": sum(count for _, count in reasons)}
+            for reasons, facets in alike.items()
+        ]
 
     @cached_property
     def trends(self) -> list[charts.Trend]:
@@ -213,9 +221,10 @@ class Page:
 
     def _trend(self, facet: str, name: str) -> charts.Trend:
         readings = [self._reading(each, facet) for each in self.rounds if not each.is_open]
+        is_many = any(e["reason"] == SET_VALUED for entries in self.by_round.values() for e in entries if e["facet"] == facet)
         bounded = [each for each in self.rounds if each.gate_coefficient and not each.is_open]
         return charts.trend(
-            name,
+            f"{name}, α (MASI)" if is_many else name,
             readings,
             open_rounds=[label_of(each) for each in self.open_rounds],
             gate=(self.round if self.round in bounded else bounded[-1]).gate_bound if bounded and self.round else None,

@@ -42,12 +42,10 @@ class Part:
 
 
 def entries(rounds: Sequence[Round]) -> list[Entry]:
-    parts = [
-        Part(counts, scale)
-        for counts in (RoundCounts(round_, tuple(scales_of(round_))) for round_ in rounds)
-        for scale in counts.listed
-    ]
-    keys = dict.fromkeys(part.scale.key for part in sorted(parts, key=lambda part: part.scale.is_verdict))
+    counted = [RoundCounts(round_, tuple(scales_of(round_))) for round_ in rounds]
+    listed = [scale for counts in counted for scale in counts.listed]
+    keys = dict.fromkeys(scale.key for scale in sorted(listed, key=lambda scale: scale.is_verdict))
+    parts = [Part(counts, scale) for counts in counted for scale in counts.asked if scale.key in keys]
     return [entry for key in keys for entry in _of_facet([part for part in parts if part.scale.key == key])]
 
 

@@ -59,6 +59,13 @@ def test_pooled_main_rounds_are_one_table():
     assert entry["kappa"] == pytest.approx(1 / 6)
 
 
+def test_a_pooled_verdict_counts_the_rounds_in_which_nobody_denied():
+    first = labelled({"alice": "XY#", "bob": "XYX"}, name="A")
+    round_of(first.study, {"alice": "XX", "bob": "XX"}, by=first.opened_by, name="B")
+    verdict = pooled(first.study)[-1]
+    assert (verdict["facet"], verdict["n"], verdict["observed"]) == ("verdict", 5, 0.8)
+
+
 def test_pooled_raters_come_pair_by_pair_and_together():
     first = labelled({"alice": "XXYY", "bob": "XXYX"}, name="A")
     round_of(first.study, {"bob": "XYXY", "cleo": "XYYY"}, by=first.opened_by, name="B")
