@@ -112,13 +112,27 @@ def _whole(text: str) -> int:
     return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0  # fits its column
 
 
-def from_draft(draft: Mapping[str, Any], *, revision: int) -> Filled:
+def from_draft(draft: Any, *, revision: int) -> Filled:
+    """What was kept. Programs write drafts too, so nothing is taken for granted."""
+    if not isinstance(draft, dict):
+        return Filled(revision=revision)
+    answers, pins, seconds = (draft.get(key) for key in ("answers", "pins", "active_seconds"))
     return Filled(
-        answers={key: tuple(uids) for key, uids in draft.get("answers", {}).items()},
-        not_a_bug=draft.get("not_a_bug", ""),
-        confidence=draft.get("confidence", ""),
-        note=draft.get("note", ""),
-        pins=tuple(ShownPin(**{key: pin.get(key, "") for key in PIN_KEYS}) for pin in draft.get("pins", ())),
-        active_seconds=draft.get("active_seconds", 0),
+        answers={str(key): tuple(map(str, uids)) for key, uids in answers.items() if isinstance(uids, list)}
+        if isinstance(answers, dict)
+        else {},
+        not_a_bug=_text(draft.get("not_a_bug")),
+        confidence=_text(draft.get("confidence")),
+        note=_text(draft.get("note")),
+        pins=tuple(_kept_pin(pin) for pin in pins if isinstance(pin, dict)) if isinstance(pins, list) else (),
+        active_seconds=seconds if isinstance(seconds, int) and seconds > 0 else 0,
         revision=revision,
     )
+
+
+def _kept_pin(pin: Mapping[str, Any]) -> ShownPin:
+    return ShownPin(**{key: _text(pin.get(key)) for key in PIN_KEYS})
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

@@ -81,6 +81,7 @@ class Panel:
 
     facets: str
     reasons: str
+    reason_names: dict[str, str]
     questions: tuple[Question, ...]
     decided_elsewhere: tuple[str, ...]
 
@@ -119,6 +120,7 @@ def _panel(document: Document) -> Panel:
     return Panel(
         facets=_render("labeling/_facets.html", questions=questions),
         reasons=_render("labeling/_reasons.html", reasons=reasons),
+        reason_names={reason.id: reason.name for reason in reasons},
         questions=questions,
         decided_elsewhere=tuple(f.title for f in asked if f.decided != Facet.Decided.BLIND),
     )

@@ -133,6 +133,7 @@ def page(
         "panel": panel,
         "facets": panel.marked(kept.chosen),
         "reasons": panel.reasons_marked(kept.not_a_bug),
+        "reason": panel.reason_names.get(kept.not_a_bug, kept.not_a_bug),
         "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),
         "problem": problem,
         "further": turns.further_notes(assignment),

@@ -15,7 +15,7 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
-from unidiff import Hunk, PatchSet
+from unidiff.patch import Hunk, PatchSet
 from unidiff.errors import UnidiffParseError
 
 Kind = Literal["", "add", "del"]
