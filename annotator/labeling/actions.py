@@ -13,7 +13,7 @@ from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Codebook, Version
 from annotator.history.actions import record
 from annotator.labeling import dealing
-from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
+from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round, RoundBug
 from annotator.labeling.submission import Submission, check, check_text
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
@@ -152,11 +152,14 @@ def set_gate(*, round_: Round, coefficient: str, method: str, bound: float, min_
 # --- taking the next bug
 
 
-def next_for(round_: Round, rater: User) -> Assignment | None:
-    """The rater's next bug, claimed where the round is a pool; None when nothing is left for now."""
+def next_for(round_: Round, rater: User, *, rows: AssignmentQuerySet | None = None) -> Assignment | None:
+    """The rater's next bug, claimed where the round is a pool; None when nothing is left for now.
+
+    `rows` says what comes along with it, such as the bug's item; in a pool nothing does.
+    """
     if round_.design == Round.Design.POOL:
         return claim_next(round_=round_, rater=rater)
-    mine = Assignment.objects.filter(round=round_, rater=rater)
+    mine = (Assignment.objects.all() if rows is None else rows).filter(round=round_, rater=rater)
     return (
         mine.filter(state=State.TODO).order_by("position").first()
         or mine.filter(state=State.PARKED).order_by("position").first()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Facet
@@ -40,26 +40,50 @@ class Rows:
 
 def turns(round_: Round, rater: User) -> AssignmentQuerySet:
     """The rater's turns with all that a page of one shows of its bug."""
-    mine = Assignment.objects.filter(round=round_, rater=rater)
-    return mine.select_related("bug__item__repository", "bug__item__text")
+    mine = Assignment.objects.filter(round=round_, rater=rater).select_related(
+        "bug__item__repository", "bug__item__text"
+    )
+    return mine.annotate(has_further=Exists(FurtherBug.objects.filter(assignment=OuterRef("pk"))))
+
+
+def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment | None:
+    """The rater's turn at a bug; with `is_shown` all that its page needs comes along."""
+    rows = (
+        turns(round_, rater) if is_shown else Assignment.objects.filter(round=round_, rater=rater).select_related("bug")
+    )
+    found = rows.filter(bug__number=bug).first()
+    if found is not None:
+        found.round = round_
+    return found
 
 
 def next_turn(round_: Round, rater: User) -> Assignment | None:
     """The next bug; in a pool it is claimed."""
-    found = actions.next_for(round_, rater)
-    if found is None:
-        return None
-    assignment = turns(round_, rater).get(pk=found.pk)
-    assignment.round = round_
-    return assignment
+    found = actions.next_for(round_, rater, rows=turns(round_, rater))
+    if found is not None and round_.design == Round.Design.POOL:
+        found = turns(round_, rater).get(pk=found.pk)
+    if found is not None:
+        found.round = round_
+    return found
 
 
-def neighbours(assignment: Assignment) -> tuple[int | None, int | None]:
-    """Numbers of the rater's answered bug before this one and of the open one after it, in the rater's own order."""
-    mine = Assignment.objects.filter(round=assignment.round_id, rater=assignment.rater_id)
-    before = mine.filter(state=State.SUBMITTED, position__lt=assignment.position).order_by("-position")
-    after = mine.filter(state=State.TODO, position__gt=assignment.position).order_by("position")
-    return before.values_list("bug__number", flat=True).first(), after.values_list("bug__number", flat=True).first()
+def before(assignment: Assignment) -> int | None:
+    """The number of the bug that the rater answered before this one, in the rater's own order."""
+    answered = Assignment.objects.filter(
+        round=assignment.round_id,
+        rater=assignment.rater_id,
+        state=State.SUBMITTED,
+        position__lt=assignment.position,
+    )
+    return answered.order_by("-position").values_list("bug__number", flat=True).first()
+
+
+def after(assignment: Assignment) -> int | None:
+    """The number of the bug that comes after this one, to fetch it ahead."""
+    waiting = Assignment.objects.filter(
+        round=assignment.round_id, rater=assignment.rater_id, state=State.TODO, position__gt=assignment.position
+    )
+    return waiting.order_by("position").values_list("bug__number", flat=True).first()
 
 
 def share(round_: Round, rater_id: int) -> int:
@@ -103,6 +127,8 @@ def _pins(assignment: Assignment) -> tuple[ShownPin, ...]:
 
 
 def further_notes(assignment: Assignment) -> list[str]:
+    if not getattr(assignment, "has_further", True):
+        return []
     return list(FurtherBug.objects.filter(assignment=assignment).order_by("pk").values_list("note", flat=True))
 
 

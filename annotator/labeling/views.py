@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,7 +16,7 @@ from annotator.labeling import actions, forms, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.panel import panel_of
 from annotator.labeling.source import file_of, source_of
-from annotator.studies.access import study_for
+from annotator.studies.access import roles_in, study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput, Refused
 
@@ -24,21 +24,27 @@ State = Assignment.State
 
 
 def rater_in(request: HttpRequest, slug: str, number: int) -> tuple[Study, Round, User]:
-    """The study and its round, for one of its raters."""
-    study = study_for(request.user, slug, Role.RATER)
-    round_ = get_object_or_404(
-        Round.objects.select_related("codebook_version").defer("codebook_version__document"), study=study, number=number
-    )
-    return study, round_, cast(User, request.user)
+    """The study and its round, for one of the study's raters: one query where all is well."""
+    rounds = Round.objects.select_related("study", "codebook_version").defer("codebook_version__document")
+    mine = {"study__memberships__user": request.user, "study__memberships__role": Role.RATER}
+    round_ = rounds.filter(study__slug=slug, number=number, **mine).first()
+    if round_ is None:
+        study_for(request.user, slug, Role.RATER)  # says what is missing
+        raise Http404("There is no such round.")
+    return round_.study, round_, cast(User, request.user)
 
 
-def own(round_: Round, rater: User, bug: int) -> Assignment:
+def own(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment:
     """The rater's turn at a bug. Whether others have it cannot be told from the answer."""
-    found = turns.turns(round_, rater).filter(bug__number=bug).first()
+    found = turns.turn_at(round_, rater, bug, is_shown=is_shown)
     if found is None:
         raise Http404("You have no such bug in this round.")
-    found.round = round_
     return found
+
+
+def is_swap(request: HttpRequest) -> bool:
+    """Whether htmx asked, to put the answer into the page."""
+    return bool(getattr(request, "htmx", False))
 
 
 @login_required
@@ -57,17 +63,20 @@ def label(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 def bug(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
     """A given bug of the rater: to answer, or to answer again until the round closes."""
     study, round_, rater = rater_in(request, slug, number)
-    assignment = own(round_, rater, bug)
     if request.method == "GET":
-        return page(request, study, assignment)
+        return page(request, study, own(round_, rater, bug))
+    assignment = own(round_, rater, bug, is_shown=False)
     filled = forms.read(request.POST)
     try:
         _act(request, assignment, filled)
     except BadInput as problem:
-        return page(request, study, assignment, filled=filled, problem=str(problem))
+        return page(request, study, own(round_, rater, bug), filled=filled, problem=str(problem))
+    if not is_swap(request):
+        again = request.POST.get("act") == "further"
+        return redirect(request.path) if again else redirect("labeling:label", slug, number)
     if request.POST.get("act") == "further":
-        return page(request, study, own(round_, rater, bug), filled=filled) if request.htmx else redirect(request.path)
-    return _next(request, study, round_, rater)
+        return page(request, study, own(round_, rater, bug), filled=filled)
+    return _next(request, study, after=assignment)
 
 
 def _act(request: HttpRequest, assignment: Assignment, filled: forms.Filled) -> None:
@@ -100,28 +109,35 @@ def _submit(assignment: Assignment, filled: forms.Filled, *, is_bug: bool, by: U
     actions.submit(assignment=assignment, submission=submission, by=by)
 
 
-def _next(request: HttpRequest, study: Study, round_: Round, rater: User) -> HttpResponse:
-    """The answer to a submission is the next bug; without script, the way to it."""
-    if not request.htmx:
-        return redirect("labeling:label", study.slug, round_.number)
-    assignment = turns.next_turn(round_, rater)
+def _next(request: HttpRequest, study: Study, *, after: Assignment) -> HttpResponse:
+    """The answer to a submission is the next bug."""
+    round_ = after.round
+    assignment = turns.next_turn(round_, cast(User, request.user))
     if assignment is None:
         response = render(request, "labeling/_done.html", frame_of(study, round_))
         response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
         return response
-    response = page(request, study, assignment)
+    is_answer = request.POST.get("act", "submit") in {"submit", "not_a_bug"}
+    response = page(request, study, assignment, before=after.bug.number if is_answer else None)
     response["HX-Push-Url"] = bug_url(study, round_, assignment.bug.number)
     return response
 
 
 def page(
-    request: HttpRequest, study: Study, assignment: Assignment, *, filled: forms.Filled | None = None, problem: str = ""
+    request: HttpRequest,
+    study: Study,
+    assignment: Assignment,
+    *,
+    filled: forms.Filled | None = None,
+    problem: str = "",
+    before: int | None = None,
 ) -> HttpResponse:
     """One bug: the whole page, or for a swap its main part, without the text that the browser has fetched ahead."""
     round_ = assignment.round
     if not round_.is_open:
         return closed(request, study, assignment)
-    before, after = turns.neighbours(assignment)
+    before = before or turns.before(assignment)
+    after = turns.after(assignment)
     kept = filled or turns.kept(assignment)
     panel = panel_of(round_)
     number = assignment.bug.number
@@ -150,9 +166,11 @@ def page(
         "sign_in_url": f"{reverse('account_login')}?{urlencode({'next': bug_url(study, round_, number)})}",
         "place": assignment.position + 1,
         "total": turns.share(round_, assignment.rater_id),
-        "is_swap": bool(request.htmx),
+        "is_swap": is_swap(request),
     }
-    template = "labeling/_turn.html" if request.htmx else "labeling/label.html"
+    if not is_swap(request):
+        study.my_roles = roles_in(request.user, study)  # type: ignore[attr-defined]  # for the page's frame
+    template = "labeling/_turn.html" if is_swap(request) else "labeling/label.html"
     return render(request, template, context, status=422 if problem else 200)
 
 
@@ -201,7 +219,7 @@ def file(request: HttpRequest, slug: str, number: int, bug: int, position: int) 
     if found is None:
         raise Http404("The copy holds no diff of this file.")
     changed, table = found
-    if request.htmx:
+    if is_swap(request):
         return HttpResponse(table)
     context = frame_of(study, round_) | {"file": changed, "table": table, "bug_url": bug_url(study, round_, bug)}
     return render(request, "labeling/label_file.html", context)
