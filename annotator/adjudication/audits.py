@@ -1,21 +1,25 @@
 """Unanimous bugs are accepted in one act, but for a share drawn at random that is looked at again."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import ceil
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.adjudication import actions, deciding
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
+from annotator.adjudication.queue import rated_by
 from annotator.codebook.models import Category, Facet
 from annotator.history.actions import record
 from annotator.history.models import Event
 from annotator.labeling.models import Round
 from annotator.sampling.models import Bug
+from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 
 Outcome = AuditPick.Outcome
@@ -98,3 +102,53 @@ def _decide(pick: AuditPick, outcome: str, *, by: User) -> AuditPick:
         "audited a bug", by=by, kind="bug", object_id=pick.bug_id, label=str(pick.bug), study_id=study_id, new=outcome
     )
     return pick
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A closed round as the page of audits shows it."""
+
+    round: Round
+    unanimous: int
+    is_accepted: bool
+    share: float
+    seed: int
+    drawn: int
+    confirmed: int
+    changed: int
+
+    @property
+    def waiting(self) -> int:
+        return self.drawn - self.confirmed - self.changed
+
+    @property
+    def per_cent(self) -> float:
+        return round(self.share * 100, 2)
+
+
+def summary(round_: Round) -> Summary:
+    event = Event.objects.filter(kind="round", object_id=round_.pk, verb=ACCEPTED).first()
+    said = event.new if event else {}
+    outcomes = AuditPick.objects.filter(round=round_).values_list("outcome", flat=True)
+    counts = Counter(outcomes)
+    return Summary(
+        round=round_,
+        unanimous=said.get("bugs") or len(unanimous_bugs(round_)),
+        is_accepted=event is not None,
+        share=said.get("share", 0),
+        seed=said.get("seed", 0),
+        drawn=sum(counts.values()),
+        confirmed=counts[Outcome.CONFIRMED],
+        changed=counts[Outcome.CHANGED],
+    )
+
+
+def waiting_for(study: Study, person: User) -> QuerySet[AuditPick]:
+    """Drawn bugs that wait for a second look by somebody who did not rate them."""
+    picks = AuditPick.objects.filter(round__study=study, outcome="").exclude(rated_by(person))
+    return picks.select_related("round", "bug__item__repository").order_by("round__number", "bug__number")
+
+
+def options(facet: Facet) -> list[Category]:
+    rows = Category.objects.filter(facet=facet, state=Category.State.ACTIVE).select_related("parent")
+    return list(rows.filter(name__in=[Category.BUG, Category.NOT_A_BUG]) if facet.is_verdict else rows)

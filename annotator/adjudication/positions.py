@@ -130,19 +130,27 @@ class Side:
     note: str
     reason: str  # why it is not a bug
     pins: tuple[Evidence, ...]
+    others: tuple[tuple[str, str], ...] = ()  # beside a disputed verdict: what this rater answered otherwise
 
 
 def sides_of(positions: Positions, facet: Facet, *, names_hidden: bool) -> tuple[Side, ...]:
     """Shuffled by bug, repeatably: no rater is always A."""
     order = shuffled(positions)
+    reasons = _reasons(positions)
     pins: dict[int, list[Evidence]] = defaultdict(list)
     turns = list(positions.turns.values())
     for pin in Evidence.objects.filter(assignment__in=turns, is_current=True).select_related("assignment"):
         pins[pin.assignment.rater_id].append(pin)
     return tuple(
-        _side(positions, facet, letter, rater, tuple(pins[rater.pk]), names_hidden=names_hidden)
+        _side(positions, facet, letter, rater, tuple(pins[rater.pk]), reasons=reasons, names_hidden=names_hidden)
         for letter, rater in zip(LETTERS, order, strict=False)
     )
+
+
+def _reasons(positions: Positions) -> dict[str, str]:
+    """Why it is not a bug, by the uid that the turn keeps."""
+    given = [turn.not_a_bug_reason for turn in positions.turns.values() if turn.not_a_bug_reason]
+    return dict(Category.objects.filter(uid__in=given).values_list("uid", "name")) if given else {}
 
 
 def shuffled(positions: Positions) -> list[User]:
@@ -153,7 +161,14 @@ def shuffled(positions: Positions) -> list[User]:
 
 
 def _side(
-    positions: Positions, facet: Facet, letter: str, rater: User, pins: tuple[Evidence, ...], *, names_hidden: bool
+    positions: Positions,
+    facet: Facet,
+    letter: str,
+    rater: User,
+    pins: tuple[Evidence, ...],
+    *,
+    reasons: dict[str, str],
+    names_hidden: bool,
 ) -> Side:
     turn = positions.turns.get(rater.pk)
     return Side(
@@ -165,6 +180,6 @@ def _side(
         stand=positions.stands.get((rater.pk, facet.pk)),
         confidence=turn.get_confidence_display() if turn and turn.confidence else "",
         note=turn.note if turn else "",
-        reason=turn.not_a_bug_reason if turn else "",
+        reason=reasons.get(turn.not_a_bug_reason, turn.not_a_bug_reason) if turn else "",
         pins=pins,
     )
