@@ -6,7 +6,7 @@ The raw statements are plain SQL for both databases. Each names its two raters a
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from operator import itemgetter
@@ -19,16 +19,16 @@ from annotator.stats.sets import Answers, SetTable
 from annotator.stats.tables import Table
 
 PAIRS = """
-    SELECT a.facet_id, a.category_id, b.category_id, COUNT(*)
-    FROM codebook_facet f
-    JOIN codebook_codebook c ON c.id = f.codebook_id AND c.study_id = %(study)s
-    JOIN labeling_answer a ON a.round_id = %(round)s AND a.facet_id = f.id AND a.rater_id = %(first)s AND a.is_current
-    JOIN labeling_answer b ON b.round_id = %(round)s AND b.facet_id = f.id AND b.rater_id = %(second)s
+    SELECT a.category_id, b.category_id, COUNT(*)
+    FROM labeling_answer a
+    JOIN labeling_answer b ON b.round_id = %(round)s AND b.facet_id = %(facet)s AND b.rater_id = %(second)s
         AND b.bug_id = a.bug_id AND b.is_current
-    WHERE NOT f.is_many
-        AND a.assignment_id NOT IN (SELECT id FROM labeling_assignment WHERE round_id = %(round)s AND state <> 'submitted')
-        AND b.assignment_id NOT IN (SELECT id FROM labeling_assignment WHERE round_id = %(round)s AND state <> 'submitted')
-    GROUP BY a.facet_id, a.category_id, b.category_id
+    WHERE a.round_id = %(round)s AND a.facet_id = %(facet)s AND a.rater_id = %(first)s AND a.is_current
+        AND a.bug_id NOT IN (
+            SELECT bug_id FROM labeling_assignment
+            WHERE round_id = %(round)s AND rater_id IN (%(first)s, %(second)s) AND state <> 'submitted'
+        )
+    GROUP BY a.category_id, b.category_id
 """
 NOT_BOTH_ANSWERED = """
     SELECT u.bug_id FROM (
@@ -62,7 +62,6 @@ class RoundCounts:
 
     round: Round
     scales: tuple[Scale, ...]
-    _pairs: dict[tuple[int, int], dict[int, Counter[tuple[int, int]]]] = field(default_factory=dict)
 
     @property
     def verdict(self) -> Scale | None:
@@ -111,11 +110,12 @@ class RoundCounts:
         """Rows are the first rater's answers."""
         if scale.is_verdict:
             return self._verdicts(scale, first, second)
-        if (first, second) not in self._pairs:
-            self._pairs[first, second] = self._count_pairs(first, second)
         cells: Counter[tuple[str, str]] = Counter()
-        for (a, b), count in self._pairs[first, second].get(scale.facet_id, Counter()).items():
-            cells[scale.uids[a], scale.uids[b]] += count
+        with connection.cursor() as cursor:
+            values = {"round": self.round.pk, "facet": scale.facet_id, "first": first, "second": second}
+            cursor.execute(PAIRS, values)
+            for a, b, count in cursor.fetchall():
+                cells[scale.uids[a], scale.uids[b]] += count
         return Table(cells)
 
     def set_table(self, scale: Scale, first: int, second: int) -> SetTable:
@@ -223,15 +223,6 @@ class RoundCounts:
         return [bug for bug in {*of_round, *dealt} if not all(bug in mine for mine in submitted)]
 
     # --- counting
-
-    def _count_pairs(self, first: int, second: int) -> dict[int, Counter[tuple[int, int]]]:
-        found: dict[int, Counter[tuple[int, int]]] = {}
-        values = {"study": self.round.study_id, "round": self.round.pk, "first": first, "second": second}
-        with connection.cursor() as cursor:
-            cursor.execute(PAIRS, values)
-            for facet, a, b, count in cursor.fetchall():
-                found.setdefault(facet, Counter())[a, b] = count
-        return found
 
     def _verdicts(self, scale: Scale, first: int, second: int) -> Table:
         """A submission that does not say "not a bug" says bug."""
