@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotator.accounts.models import User
-from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
+from annotator.labeling.models import Assignment, Flag, FurtherBug, Round, RoundBug
 from annotator.labeling.queries import Progress, progress, rates_in
 from annotator.studies.models import Membership, Role, Study
 
@@ -51,14 +51,21 @@ class Noted:
 
 def lines(study: Study, *, viewer: User, is_lead: bool) -> list[Line]:
     """All rounds, the latest first."""
-    rounds = Round.objects.filter(study=study).annotate(bug_count=Count("round_bugs")).order_by("-number")
+    rounds = Round.objects.filter(study=study).order_by("-number")
+    sizes = bug_counts(study)
     mine = set(
         Assignment.objects.filter(round__study=study, rater=viewer).values_list("round_id", flat=True).distinct()
     )
     return [
-        Line(round_, round_.bug_count, progress(round_, viewer=viewer, is_lead=is_lead), round_.pk in mine)
+        Line(round_, sizes.get(round_.pk, 0), progress(round_, viewer=viewer, is_lead=is_lead), round_.pk in mine)
         for round_ in rounds
     ]
+
+
+def bug_counts(study: Study) -> dict[int, int]:
+    """Bugs by round."""
+    counted = RoundBug.objects.filter(round__study=study).values("round").annotate(count=Count("pk"))
+    return dict(counted.values_list("round", "count"))
 
 
 def leads_blind(round_: Round, viewer: User, *, is_lead: bool) -> bool:

@@ -82,7 +82,7 @@ def gate(request: Request, slug: str, number: int) -> HttpResponse:
     study, round_ = for_lead(request, slug, number)
     form = GateForm(request.POST)
     if not form.is_valid():
-        raise BadInput("; ".join(error for errors in form.errors.values() for error in errors))
+        raise BadInput("; ".join(str(error) for errors in form.errors.values() for error in errors))
     actions.set_gate(round_=round_, by=request.user, **form.gate())
     messages.success(request, "The gate is changed. It stands from the first submission on.")
     return redirect("labeling:round", study.slug, round_.number)

@@ -46,13 +46,13 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
 
 
 def _filters(sent: QueryDict, facets: list[Facet]) -> bugs.Filters:
-    labels = {facet.key: sent[facet.key].strip() for facet in facets if sent.get(facet.key, "").strip()}
+    labels = {facet.key: sent.get(facet.key, "").strip() for facet in facets}
     return bugs.Filters(
         words=sent.get("q", "").replace("\x00", "").strip()[:200],
         repository=sent.get("repository", "").replace("\x00", ""),
         round=sent.get("round", ""),
         state=sent.get("state", ""),
-        labels={facet: uid for facet, uid in labels.items() if uid.isalnum()},
+        labels={facet: uid for facet, uid in labels.items() if uid.isascii() and uid.isalnum()},
     )
 
 

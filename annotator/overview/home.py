@@ -15,6 +15,7 @@ from annotator.agreement.queries import entries_of
 from annotator.collection.models import Item
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.queries import Progress, progress, rates_in
+from annotator.labeling.rounds import bug_counts
 from annotator.sampling.models import Bug
 from annotator.screening.models import Candidate
 from annotator.studies.models import Role, Study
@@ -79,10 +80,9 @@ class Tile:
 
 def round_lines(study: Study, viewer: Viewer) -> list[RoundLine]:
     """By number, as they were opened."""
-    rounds = (
-        Round.objects.filter(study=study).annotate(bug_count=Count("round_bugs")).select_related("gate_continued_by")
-    )
-    return [_line(round_, round_.bug_count, viewer) for round_ in rounds.order_by("number")]
+    rounds = Round.objects.filter(study=study).select_related("gate_continued_by").order_by("number")
+    sizes = bug_counts(study)
+    return [_line(round_, sizes.get(round_.pk, 0), viewer) for round_ in rounds]
 
 
 def _line(round_: Round, bugs: int, viewer: Viewer) -> RoundLine:
@@ -105,15 +105,16 @@ def _answered(round_: Round, entries: Sequence[Entry], *, sees: bool) -> int | N
     if round_.is_open:
         return _complete(round_) if sees else None
     pairs = [entry for entry in entries if len(entry["raters"]) == 2 and entry["facet"] == entries[0]["facet"]]
-    return sum(
+    total: int = sum(
         entry["n"] + sum((entry["excluded_by"] or {}).get(reason, 0) for reason in ("not_a_bug_both", "not_a_bug_one"))
         for entry in pairs
     )
+    return total
 
 
 def _complete(round_: Round) -> int:
     given = Assignment.objects.filter(round=round_, state=Assignment.State.SUBMITTED).values("bug")
-    return given.annotate(answers=Count("pk")).filter(answers__gte=round_.overlap).count()
+    return given.annotate(times=Count("pk")).filter(times__gte=round_.overlap).count()
 
 
 # --- the strip

@@ -14,7 +14,8 @@ from annotator.studies.access import study_for
 @login_required
 @require_GET
 def codebook_uses(request: Request, slug: str) -> HttpResponse:
-    """A fragment that htmx lays into the codebook's tree. Final labels come into being when a round closes."""
+    """A fragment that htmx lays into the codebook's tree, of the facet that is open there. Final labels come into being when a round closes."""
     study = study_for(request.user, slug)
-    rows = final_labels(study).order_by().values_list("category__uid").annotate(n=Count("pk")).order_by("category__uid")
+    labels = final_labels(study).filter(facet__key=request.GET.get("facet", ""))
+    rows = labels.order_by().values_list("category__uid").annotate(n=Count("pk")).order_by("category__uid")
     return render(request, "codebook/_uses.html", {"uses": list(rows)})
