@@ -1,7 +1,7 @@
 """The form of a new round."""
 
-import secrets
 from typing import Any
+from zlib import crc32
 
 from django import forms
 
@@ -66,7 +66,8 @@ class RoundForm(GateForm):
         rounds = Round.objects.filter(study=study)
         self.fields["name"].initial = f"Round {rounds.count() + 1}" if rounds.exists() else "Pilot"
         self.fields["kind"].initial = Round.Kind.MAIN if rounds.exists() else Round.Kind.TRAINING
-        self.fields["seed"].initial = secrets.randbelow(1_000_000)
+        # The same at each look, so that the page itself tells nothing.
+        self.fields["seed"].initial = crc32(f"{study.slug}:{rounds.count() + 1}".encode()) % 1_000_000
         laid_down = protocol_of(study)
         for gate in GateForm.base_fields:
             self.fields[gate].initial = getattr(laid_down, gate)
