@@ -35,7 +35,7 @@ class LabelReader:
     def read_turn(
         self, row: Row, bug: PlannedBug, round_: PlannedRound, rater: PlannedPerson, cells: RaterCells
     ) -> None:
-        has_answer = False
+        has_answer, reason = False, ""
         for wanted in cells.facets:
             text = wanted.cell.of(row)
             read = wanted.reader.read(text) if text else ()
@@ -45,9 +45,11 @@ class LabelReader:
                 has_answer = True
                 said = Said(read, text, row.number, wanted.cell.column)  # type: ignore[arg-type]  # ids or New
                 self.take_answer(round_, bug, rater, wanted, said)
+                reason = reason or (wanted.reasons.get(self.cleaner.key(text), "") if wanted.reasons else "")
         note = cells.note.of(row)
         if has_answer or not is_blank(note):
-            self.take_turn(row, bug, round_, rater, cells, "" if is_blank(note) else note)
+            turn = self.take_turn(row, bug, round_, rater, cells, "" if is_blank(note) else note)
+            turn.not_a_bug_reason = turn.not_a_bug_reason or reason
 
     def take_answer(
         self, round_: PlannedRound, bug: PlannedBug, rater: PlannedPerson, wanted: FacetCell, said: Said
@@ -81,7 +83,7 @@ class LabelReader:
 
     def take_turn(
         self, row: Row, bug: PlannedBug, round_: PlannedRound, rater: PlannedPerson, cells: RaterCells, note: str
-    ) -> None:
+    ) -> Turn:
         place = (round_, bug, rater)
         turn = self.plan.turns.get(place)
         if turn is None:
@@ -93,6 +95,7 @@ class LabelReader:
         confidence = self.confidence(row, cells.confidence)
         if confidence and not turn.confidence:
             turn.confidence, turn.has_new_note = confidence, True
+        return turn
 
     def take_note(self, row: Row, turn: Turn, note: str, cell: Cell) -> None:
         if turn.note:

@@ -20,6 +20,7 @@ class KnownFacet:
     is_many: bool
     is_verdict: bool
     choices: tuple[Choice, ...]
+    reasons: AnyMapping[str, str] = field(default_factory=dict)  # of the verdict: why not a bug, name to uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ class Turn:
     row: int
     note: str = ""
     confidence: str = ""
+    not_a_bug_reason: str = ""
     id: int | None = None
     has_new_note: bool = False
 

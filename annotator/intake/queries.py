@@ -84,14 +84,20 @@ def facets_of(study: Study) -> list[KnownFacet]:
             name=facet.name,
             is_many=facet.is_many,
             is_verdict=facet.is_verdict,
-            choices=tuple(choices_in(categories[facet.pk])),
+            choices=tuple(choices_in(categories[facet.pk], is_verdict=facet.is_verdict)),
+            reasons=reasons_in(categories[facet.pk]) if facet.is_verdict else {},
         )
         for facet in facets
     ]
 
 
-def choices_in(categories: list[Category]) -> Iterable[Choice]:
-    """A merged category's name leads to the one that took its place."""
+def reasons_in(categories: list[Category]) -> dict[str, str]:
+    """Of the verdict's narrower categories, which say why something is not a bug: name to uid."""
+    return {category.name: category.uid for category in categories if category.parent_id}
+
+
+def choices_in(categories: list[Category], *, is_verdict: bool) -> Iterable[Choice]:
+    """A merged category's name leads to the one that took its place; a reason of the verdict to “not a bug”."""
     by_id = {category.pk: category for category in categories}
     former: dict[int, list[str]] = {}
     for category in categories:
@@ -100,7 +106,7 @@ def choices_in(categories: list[Category]) -> Iterable[Choice]:
     for category in categories:
         if category.state != Category.State.MERGED:
             yield Choice(
-                reference=category.pk,
+                reference=(category.parent_id if is_verdict else None) or category.pk,
                 name=category.name,
                 uid=category.uid,
                 aka=(*category.aka, *former.get(category.pk, ())),

@@ -202,7 +202,9 @@ class Storer:
     def store_turns(self, planned: PlannedRound, round_: Round) -> dict[tuple[int, int], int]:
         mine = [turn for (where, _, _), turn in self.plan.turns.items() if where is planned]
         new = [turn for turn in mine if turn.id is None]
-        rows = [labeling.SheetTurn(t.bug.id or 0, t.rater.id or 0, t.confidence, t.note) for t in new]
+        rows = [
+            labeling.SheetTurn(t.bug.id or 0, t.rater.id or 0, t.confidence, t.note, t.not_a_bug_reason) for t in new
+        ]
         ids = labeling.add_turns(round_=round_, rows=rows)
         self.stored.created["assignment"] += [ids[row.bug_id, row.rater_id] for row in rows]
         labeling.add_notes(notes={t.id: (t.note, t.confidence) for t in mine if t.id and t.has_new_note})

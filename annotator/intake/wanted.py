@@ -20,6 +20,7 @@ class FacetCell:
     facet: int
     key: str
     cell: Cell
+    reasons: dict[str, str] = field(default_factory=dict)  # why not a bug: cleaned cell to uid
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,9 @@ class Resolver:
     def facet_cell(self, word: str, source: Source, path: str) -> FacetCell:
         facet = self.facet(word, path)
         self.plan.facet_keys[facet.id] = facet.key
-        return FacetCell(self.reader(facet), facet.id, facet.key, locate(self.sheet, source, f"{path}.{word}"))
+        cell = locate(self.sheet, source, f"{path}.{word}")
+        reasons = {self.cleaner.key(name): uid for name, uid in facet.reasons.items()}
+        return FacetCell(self.reader(facet), facet.id, facet.key, cell, reasons)
 
     def rater_cells(self, columns: RaterColumns, name: str | None) -> RaterCells:
         path = "answers" if name is None else f"raters.{name}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db import transaction
 from django.db.models import Count, Max, OuterRef, Subquery
@@ -12,11 +13,11 @@ from annotator.accounts.models import User
 from annotator.codebook.models import Version
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.studies.models import Study
-from annotator.web.bulk import insert_rows
+from annotator.web.bulk import insert_rows, refresh_statistics
 
 BATCH = 500
-TURN = ("round_id", "bug_id", "rater_id", "position", "state", "submitted_at", "revision", "confidence", "note")
-ANSWER = ("assignment_id", "round_id", "bug_id", "rater_id", "facet_id", "category_id", "slot", "cell", "at")
+TURN = ("bug_id", "rater_id", "position", "confidence", "note", "not_a_bug_reason")
+ANSWER = ("assignment_id", "bug_id", "rater_id", "facet_id", "category_id", "slot", "cell")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,12 @@ class SheetTurn:
     rater_id: int
     confidence: str = ""
     note: str = ""
+    not_a_bug_reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SheetAnswer:
+class SheetAnswer(NamedTuple):
+    """In the order of the columns of ANSWER."""
+
     assignment_id: int
     bug_id: int
     rater_id: int
@@ -71,17 +74,19 @@ def add_round_bugs(*, round_: Round, bugs: Sequence[int]) -> None:
 @transaction.atomic
 def add_turns(*, round_: Round, rows: Sequence[SheetTurn]) -> dict[tuple[int, int], int]:
     """Submitted turns; ids by (bug, rater), of all turns of the round."""
-    now = timezone.now()
     last = Assignment.objects.filter(round=round_).aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
-    state = Assignment.State.SUBMITTED.value
     insert_rows(
         Assignment,
         TURN,
         (
-            (round_.pk, row.bug_id, row.rater_id, position, state, now, 1, row.confidence, row.note)
-            for position, row in enumerate(rows, start)
+            (row.bug_id, row.rater_id, at, row.confidence, row.note, row.not_a_bug_reason)
+            for at, row in enumerate(rows, start)
         ),
+        round_id=round_.pk,
+        state=Assignment.State.SUBMITTED.value,
+        submitted_at=timezone.now(),
+        revision=1,
     )
     turns = Assignment.objects.filter(round=round_).values_list("bug_id", "rater_id", "pk")
     return {(bug, rater): pk for bug, rater, pk in turns}
@@ -96,20 +101,13 @@ def add_notes(*, notes: Mapping[int, tuple[str, str]]) -> None:
 
 @transaction.atomic
 def add_answers(*, round_: Round, rows: Iterable[SheetAnswer]) -> int:
-    now = timezone.now()
-    return insert_rows(
-        Answer,
-        ANSWER,
-        (
-            (r.assignment_id, round_.pk, r.bug_id, r.rater_id, r.facet_id, r.category_id, r.slot, r.cell, now)
-            for r in rows
-        ),
-    )
+    return insert_rows(Answer, ANSWER, rows, round_id=round_.pk)
 
 
 @transaction.atomic
 def count_places(*, round_: Round) -> None:
     """Each bug of an imported round has as many places as raters answered it, all taken."""
+    refresh_statistics(Assignment, Answer, RoundBug)
     turns = Assignment.objects.filter(round=OuterRef("round"), bug=OuterRef("bug")).values("bug")
     taken = Coalesce(Subquery(turns.annotate(n=Count("pk")).values("n")), 0)
     RoundBug.objects.filter(round=round_).update(overlap=taken, taken=taken)

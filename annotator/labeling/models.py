@@ -155,7 +155,8 @@ class Assignment(models.Model):
         FAIRLY = "fairly", "Fairly sure"
         UNSURE = "unsure", "Unsure"
 
-    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="assignments")
+    # no index of its own: those below begin with it
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="assignments", db_index=False)
     bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="assignments")
     rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="assignments")
     position = models.PositiveIntegerField()
@@ -207,10 +208,11 @@ class Answer(models.Model):
     """The category that a rater gave a facet. Never overwritten: a later revision makes this one not current."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
-    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+")
+    # round, rater and facet are found by answer_pairs; indexes of their own would double the cost of an import
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False)
     bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="+")
-    rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
-    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+")
+    rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+", db_index=False)
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+", db_index=False)
     category = models.ForeignKey(Category, on_delete=models.PROTECT, related_name="+")
     slot = models.PositiveIntegerField(default=0)  # 0 where the facet takes one answer, else 0, 1, 2 …
     revision = models.PositiveIntegerField(default=1)

@@ -5,25 +5,27 @@ from itertools import islice
 from typing import Any
 
 from django.db import connection, models
+from django.utils import timezone
 
 CHUNK = 1000
 
 
-def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> int:
-    """Insert rows given as values of the named fields (`…_id` for keys); other fields take their defaults.
+def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], **same: Any) -> int:
+    """Insert rows given as values of the named fields (`…_id` for keys); `same` holds what all rows share.
 
-    The caller opens the transaction and has checked the values: no model code runs. Returns how many went in.
+    Other fields take their defaults. The caller opens the transaction and has checked the values: no model code
+    runs. Returns how many went in.
     """
     fields = {field.attname: field for field in model._meta.concrete_fields}
     wanted = [fields[name] for name in columns]
     rest = [field for name, field in fields.items() if name not in columns and not field.primary_key]
-    fixed = tuple(prepared(field, default_of(field)) for field in rest)
+    shared = tuple(prepared(field, same.get(field.attname, default_of(field))) for field in rest)
     special = [at for at, field in enumerate(wanted) if isinstance(field, models.DateTimeField | models.JSONField)]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in (*wanted, *rest))
     into = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({names}) VALUES "  # noqa: S608 - names of our own models
     place = f"({', '.join(['%s'] * (len(wanted) + len(rest)))})"
     count, seen = 0, iter(rows)
-    while chunk := [(*row, *fixed) for row in islice(seen, CHUNK)]:
+    while chunk := [(*row, *shared) for row in islice(seen, CHUNK)]:
         for at in special:
             prepare_column(chunk, at, wanted[at])
         send(into, place, chunk)
@@ -33,7 +35,7 @@ def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterabl
 
 def default_of(field: "models.Field[Any, Any]") -> Any:
     if isinstance(field, models.DateTimeField) and field.auto_now_add:
-        return field.pre_save(field.model(), add=True)
+        return timezone.now()
     return field.get_default()
 
 
@@ -53,3 +55,11 @@ def send(into: str, place: str, chunk: list[tuple[Any, ...]]) -> None:
             cursor.executemany(into + place, chunk)
         else:
             cursor.execute(into + ", ".join([place] * len(chunk)), [value for row in chunk for value in row])
+
+
+def refresh_statistics(*tables: type[models.Model]) -> None:
+    """Let PostgreSQL know how much came in: until it does, it plans as if the tables were empty."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            for model in tables:
+                cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
