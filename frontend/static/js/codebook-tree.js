@@ -20,4 +20,3 @@ document.addEventListener("keydown", (event) => {
   }
   event.preventDefault();
 });
-tree?.querySelector("ul a[aria-current]")?.scrollIntoView({ block: "nearest" });

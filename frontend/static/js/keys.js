@@ -107,7 +107,7 @@ const onKey = (key) => {
 const save = () => {
   const open = popover();
   const button = open ? open.querySelector("button[type=submit]") : form()?.querySelector("[data-save]");
-  if (button) form().requestSubmit(button);
+  button?.click(); // not requestSubmit: htmx sends the button that was clicked
 };
 
 const say = () => {

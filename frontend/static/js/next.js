@@ -60,7 +60,7 @@ const note = (text) => {
 const again = (wait) => {
   clearTimeout(waiting);
   const mine = form();
-  waiting = setTimeout(() => form() === mine && pressed && mine.requestSubmit(pressed), wait);
+  waiting = setTimeout(() => form() === mine && pressed?.click(), wait);
 };
 const renew = async () => {
   const page = await fetch(form().action, { redirect: "manual" });
