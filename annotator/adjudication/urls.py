@@ -9,7 +9,6 @@ BUG = "adjudication/bugs/<int:number>/"
 urlpatterns = [
     path("adjudication/", views.show_queue, name="queue"),
     path(BUG, views.show_bug, name="bug"),
-    path(BUG + "settle/", views.settle, name="settle"),
     path(BUG + "remark/", views.remark, name="remark"),
     path(BUG + "files/<int:position>/", views.file, name="file"),
     path(BUG + "history/", record_views.history, name="history"),

@@ -7,7 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotator.accounts.http import Request
 from annotator.adjudication import actions, forms, queue
@@ -56,17 +56,16 @@ def show_queue(request: Request, slug: str) -> HttpResponse:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def show_bug(request: Request, slug: str, number: int) -> HttpResponse:
-    """One bug of the queue."""
+    """One bug of the queue; a decision on it is answered with the next."""
+    if request.method == "POST":
+        return settle(request, slug, number)
     study = study_for(request.user, slug)
     return page(request, study, bug_in(study, number), filters=forms.filters_of(request.GET))
 
 
-@login_required
-@require_POST
 def settle(request: Request, slug: str, number: int) -> HttpResponse:
-    """Decide on a facet; the answer is the next dispute."""
     study = study_for(request.user, slug, Role.ADJUDICATOR)
     bug, facet = bug_in(study, number), facet_in(study, request.POST.get("facet", ""))
     filters, decision = forms.filters_of(request.GET), forms.read(request.POST)
