@@ -1,0 +1,49 @@
+"""Names for raters that say nothing of the person, the same in every export of a study."""
+
+import hashlib
+import hmac
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import lru_cache
+
+from django.conf import settings
+
+from annotator.publication.columns import Row, Table
+from annotator.studies.models import Study
+
+
+def pseudonyms_of(study: Study) -> Callable[[str], str]:
+    """User name to pseudonym; a text of several names, with blanks between, name by name.
+
+    Made from the server's secret and the study, so nobody without the secret can work back by trying names,
+    and a person's pseudonyms in two studies tell nothing of each other.
+    """
+    secret = hashlib.sha256(f"pseudonyms of {study.pk}:{settings.SECRET_KEY}".encode()).digest()
+
+    @lru_cache(maxsize=1024)
+    def hide(names: str) -> str:
+        return " ".join(
+            f"rater-{hmac.new(secret, name.encode(), hashlib.sha256).hexdigest()[:8]}" for name in names.split()
+        )
+
+    return hide
+
+
+def hidden(table: Table, hide: Callable[[str], str]) -> Table:
+    """The table with pseudonyms, its rows in an order that tells nothing of the names."""
+    return replace(table, batches=hidden_batches(table, hide))
+
+
+def hidden_batches(table: Table, hide: Callable[[str], str]) -> Iterator[list[Row]]:
+    people = [place for place, column in enumerate(table.columns) if column.people]
+    order = [table.place(name) for name in table.sorted_by]
+    for batch in table.batches:
+        rows = [with_pseudonyms(row, people, hide) for row in batch]
+        yield sorted(rows, key=lambda row: [row[place] for place in order]) if order else rows
+
+
+def with_pseudonyms(row: Row, people: list[int], hide: Callable[[str], str]) -> Row:
+    cells = list(row)
+    for place in people:
+        cells[place] = hide(str(cells[place]))
+    return tuple(cells)
