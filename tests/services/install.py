@@ -37,7 +37,9 @@ def may_install() -> bool:
 
 def sudo_asks_nothing() -> bool:
     sudo = shutil.which("sudo")
-    return bool(sudo) and subprocess.run([sudo, "-n", "true"], check=False, capture_output=True).returncode == 0
+    if not sudo:
+        return False
+    return subprocess.run([sudo, "-n", "true"], check=False, capture_output=True).returncode == 0
 
 
 def apt(*arguments: str) -> None:

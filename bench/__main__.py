@@ -1,0 +1,148 @@
+"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, labelling, growth; default all."""
+
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bench import load, machine, page, report, server
+from bench.report import Figure
+from tests.services import broker, install, postgres
+
+EMPTY = "empty signed-in view, same middleware"
+SQL = "the same SQL alone"
+
+
+def main(parts: list[str]) -> int:
+    install.everything()
+    figures: list[Figure] = []
+    for name in parts or list(PARTS):
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        figures += PARTS[name]()
+    print(report.table(figures))
+    if not parts:
+        report.write(figures)
+    return 0 if all(figure.is_kept for figure in figures) else 1
+
+
+@contextmanager
+def services() -> Iterator[tuple[dict[str, str], Path]]:
+    """PostgreSQL as in production (fsync on), a broker, a folder."""
+    with (
+        tempfile.TemporaryDirectory(prefix="concord-bench-", dir="/tmp") as folder,
+        postgres.cluster(durable=True) as database,
+        broker.broker() as redis,
+    ):
+        yield server.surroundings(database, redis, Path(folder) / "var"), Path(folder)
+
+
+def labelling() -> list[Figure]:
+    """10,000 bugs, 32 raters in rotating pairs."""
+    with services() as (environment, _), server.serving(environment, bugs=10_000, raters=32) as site:
+        one = load.one_connection(site)
+        empty = load.empty_view(site)
+        eight, many = load.together(site, raters=8), load.together(site, raters=32)
+        session, round_path = site.study["raters"][0], site.study["round"]
+        sql = json.loads(server.command(environment, "bench.floors", "save", session, round_path))
+    return [
+        Figure("save and next, 10,000 bugs, one connection, p50", one.p50_ms, "ms", 25, floor=sql, floor_is=SQL),
+        Figure("  the same beside an empty page", one.p50_ms, "ms", 25, floor=empty.p50_ms, floor_is=EMPTY),
+        Figure(
+            "save and next, 8 raters at once",
+            eight.per_second,
+            "/s",
+            100,
+            at_least=True,
+            floor=eight.p50_ms,
+            floor_is="p50 in ms",
+        ),
+        Figure(
+            "save and next, 32 raters at once",
+            many.per_second,
+            "/s",
+            100,
+            at_least=True,
+            floor=many.p50_ms,
+            floor_is="p50 in ms",
+        ),
+    ]
+
+
+def growth() -> list[Figure]:
+    """The same with a hundred times as many bugs."""
+    p50 = {}
+    for bugs in (1_000, 100_000):
+        with services() as (environment, _), server.serving(environment, bugs=bugs, raters=2) as site:
+            p50[bugs] = load.one_connection(site).p50_ms
+    ratio = p50[100_000] / p50[1_000]
+    return [
+        Figure(
+            "save and next, p50 at 100,000 bugs over p50 at 1,000",
+            ratio,
+            "×",
+            1.3,
+            floor=p50[1_000],
+            floor_is="p50 at 1,000 in ms",
+        )
+    ]
+
+
+def transfers() -> list[Figure]:
+    with services() as (environment, folder):
+        told = json.loads(server.command(environment, "bench.transfers", str(folder)))
+    return [
+        Figure("import of 10,000 rows", told["import_s"], "s", 3, floor=told["import_floor_s"], floor_is=SQL),
+        Figure(
+            "export of 10,000 bugs × 2 answers", told["export_s"], "s", 1, floor=told["export_floor_s"], floor_is=SQL
+        ),
+    ]
+
+
+def newcomer() -> list[Figure]:
+    """What somebody has who clones the project and types make run."""
+    with (
+        tempfile.TemporaryDirectory(prefix="concord-bench-", dir="/tmp") as folder,
+        machine.newcomer(Path(folder) / "concord") as started,
+    ):
+        session = machine.sign_in(started.port, machine.RATERS[0])
+        round_path = machine.open_round(started.port, session)
+        cold = page.cold(f"http://127.0.0.1:{started.port}{round_path}label/", session)
+        before, after = memory(started, round_path)
+    return [
+        Figure("from clone to served page", started.seconds, "s", 60),
+        Figure("labelling page, cold, on the wire", cold.bytes / 1000, "KB", 150),
+        Figure("labelling page, cold, requests", cold.requests, "", 12),
+        Figure("all processes after a journey and a kappa, PSS", before, "MB", 350),
+        Figure("  growth over 500 more pages", after - before, "MB", 5),
+    ]
+
+
+def memory(started: machine.Machine, round_path: str) -> tuple[float, float]:
+    """PSS once the round is labelled and closed, and again after many more pages."""
+    for name in machine.RATERS:
+        machine.label_all(started.port, machine.sign_in(started.port, name), round_path)
+    lead = machine.sign_in(started.port, machine.LEAD)
+    machine.close(started.port, lead, round_path)
+    pages = load.Rater(started.port, lead, round_path)
+    read(pages, 100)
+    before = machine.pss_mb(started)
+    read(pages, 500)
+    return before, machine.pss_mb(started)
+
+
+def read(person: load.Rater, times: int) -> None:
+    for place in range(times):
+        person.ask("GET", ("/demo/", "/demo/bugs/", "/demo/history/")[place % 3])
+
+
+PARTS: dict[str, Callable[[], list[Figure]]] = {
+    "machine": newcomer,
+    "transfers": transfers,
+    "labelling": labelling,
+    "growth": growth,
+}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
