@@ -148,6 +148,8 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"
 ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_RATE_LIMITS = {"login": "300/m/ip", "login_failed": "10/m/ip,5/5m/key"}  # a team shares an address
+ALLAUTH_TRUSTED_PROXY_COUNT = 1 if HTTPS else 0  # whose word on the client's address is taken
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 

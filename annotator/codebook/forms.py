@@ -46,7 +46,8 @@ class CategoryForm(forms.Form):
             others = others.exclude(pk=category.pk)
             self.initial = _initial(category)
         parents = [("", "none, top level"), *((c.uid, c.name[:80]) for c in others)]
-        self.fields["parent"] = forms.ChoiceField(label="Parent", required=False, choices=parents)
+        wide = forms.Select(attrs={"class": "full"})
+        self.fields["parent"] = forms.ChoiceField(label="Parent", required=False, choices=parents, widget=wide)
         if facet.kind != Facet.Kind.ORDINAL:
             del self.fields["rank"]
         self.order_fields(list(CategoryForm.base_fields))

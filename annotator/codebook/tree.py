@@ -33,8 +33,8 @@ class Question:
 
     @property
     def keys(self) -> list[tuple[str, str]]:
-        """Each key of this facet with the name it chooses."""
-        return [(b.key, b.category.name) for b in self.branches if b.key]
+        """Each key of this facet's own answers with the name it chooses."""
+        return [(b.key, b.category.name) for b in self.branches if b.key and b.depth == 0]
 
 
 def questions(document: Document) -> list[Question]:

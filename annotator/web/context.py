@@ -15,7 +15,11 @@ PLACES = [
     ("Analysis", "analysis:distributions", "analysis"),
     ("Publication", "publication:exports", "publication"),
 ]
-BESIDE = [("Codebook", "codebook:tree", "codebook"), ("History", "history:events", "history")]
+BESIDE = [
+    ("Codebook", "codebook:tree", "codebook"),
+    ("Members", "studies:members", "studies"),
+    ("History", "history:events", "history"),
+]
 
 
 def places(slug: str, here: str, wanted: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
