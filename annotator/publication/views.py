@@ -1,0 +1,91 @@
+"""What a study hands out: one page, and the files."""
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.views.decorators.http import require_GET
+
+from annotator.labeling.models import Round
+from annotator.publication import side_by_side
+from annotator.publication.exports import FORMATS, TABLES, export
+from annotator.publication.formats import CSV
+from annotator.publication.pseudonyms import pseudonyms_of
+from annotator.sampling.models import Bug
+from annotator.studies.access import study_for
+from annotator.studies.models import Study
+
+SAYS = {
+    "answers": "Every rater's answers: one row for each bug, round, rater and facet.",
+    "finals": "The final labels: one row for each bug and facet, where each comes from and who decided.",
+    "history": "All revisions of answers, the raters' moves after the close, and every decision.",
+    "bugs": "The bugs: item, address, title, description, and the columns that sheets brought.",
+    "side_by_side": "One row a bug: the raters beside each other, the final label and its source.",
+}
+LABELS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
+
+
+def wants_pseudonyms(request: HttpRequest) -> bool:
+    return request.GET.get("pseudonyms", "") in ("1", "true", "on")
+
+
+@login_required
+@require_GET
+def exports(request: HttpRequest, slug: str) -> HttpResponse:
+    """All tables in all formats."""
+    study = study_for(request.user, slug)
+    hides = wants_pseudonyms(request)
+    context = {
+        "study": study,
+        "tables": [row(study, name, hides=hides) for name in TABLES],
+        "hides": hides,
+        "has_bugs": Bug.objects.filter(study=study).exists(),
+        "is_lead": "lead" in study.my_roles,  # type: ignore[attr-defined]  # study_for puts it there
+        "open_rounds": Round.objects.open().filter(study=study),
+    }
+    return render(request, "publication/exports.html", context)
+
+
+def row(study: Study, name: str, *, hides: bool) -> dict[str, Any]:
+    query = "?pseudonyms=1" if hides else ""
+    files = [(LABELS[format_], reverse("publication:table", args=[study.slug, name, format_])) for format_ in FORMATS]
+    files.append(("CSV for spreadsheets", reverse("publication:safe_table", args=[study.slug, name])))
+    if name == side_by_side.NAME:
+        files.append(("Mapping", reverse("publication:mapping", args=[study.slug])))
+    return {"name": name, "says": SAYS[name], "files": [(label, url + query) for label, url in files]}
+
+
+@login_required
+@require_GET
+def table(request: HttpRequest, slug: str, table: str, format_: str) -> HttpResponseBase:
+    study = study_for(request.user, slug)
+    return file_of(study, table, format_, pseudonyms=wants_pseudonyms(request))
+
+
+@login_required
+@require_GET
+def safe_table(request: HttpRequest, slug: str, table: str) -> HttpResponseBase:
+    study = study_for(request.user, slug)
+    return file_of(study, table, CSV, pseudonyms=wants_pseudonyms(request), is_safe=True)
+
+
+def file_of(
+    study: Study, table: str, format_: str, *, pseudonyms: bool, is_safe: bool = False
+) -> StreamingHttpResponse:
+    if table not in TABLES or format_ not in FORMATS:
+        raise Http404(f"There is no such file. Tables: {', '.join(TABLES)}; formats: {', '.join(FORMATS)}.")
+    made = export(study, table, format_, pseudonyms=pseudonyms, is_safe=is_safe)
+    headers = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
+    return StreamingHttpResponse(made.pieces, content_type=made.content_type, headers=headers)
+
+
+@login_required
+@require_GET
+def mapping(request: HttpRequest, slug: str) -> HttpResponse:
+    """What `import_sheet` reads the side-by-side table with."""
+    study = study_for(request.user, slug)
+    hide = pseudonyms_of(study) if wants_pseudonyms(request) else None
+    headers = {"Content-Disposition": f'attachment; filename="{study.slug}-side_by_side.mapping.yaml"'}
+    return HttpResponse(side_by_side.mapping(study, hide=hide), content_type="application/yaml", headers=headers)
