@@ -8,7 +8,7 @@ from annotator.adjudication.deciding import NOT_YET
 from annotator.adjudication.models import Dispute, Resolution, Stand
 from annotator.adjudication.queries import final_labels
 from annotator.agreement.models import Snapshot
-from annotator.codebook.models import Category, Facet
+from annotator.codebook.models import Category
 from annotator.history.models import Event
 from annotator.labeling.models import Round
 from annotator.overview.closing import close_round
@@ -18,34 +18,6 @@ from tests.factories import answer, make_bugs, make_round, member
 
 TYPE = {"cause": "type", "stage": "training"}
 SHAPE = {"cause": "shape", "stage": "training"}
-
-
-@pytest.fixture
-def facet(study):
-    return Facet.objects.get(codebook__study=study, key="cause")
-
-
-@pytest.fixture
-def verdict(study):
-    return Facet.objects.get(codebook__study=study, key="verdict")
-
-
-@pytest.fixture
-def cause(study):
-    return lambda name: [Category.objects.get(facet__codebook__study=study, facet__key="cause", name=name)]
-
-
-@pytest.fixture
-def disputed(main_round, bugs, alice, bob, lee):
-    """Bug 1: type against shape; bug 2: not a bug against a bug; bug 3: agreed."""
-    answer(main_round, bugs[0], alice, TYPE, confidence="sure")
-    answer(main_round, bugs[0], bob, SHAPE, confidence="sure")
-    answer(main_round, bugs[1], alice, {}, not_a_bug="upkeep")
-    answer(main_round, bugs[1], bob, SHAPE)
-    for rater in (alice, bob):
-        answer(main_round, bugs[2], rater, TYPE)
-    close_round(round_=main_round, by=lee)
-    return bugs[0]
 
 
 def open_disputes(study):

@@ -1,0 +1,105 @@
+"""Two people settle at the same instant, on connections of their own."""
+
+import threading
+
+import pytest
+from django.db import connection
+
+from annotator.adjudication import actions, audits, meetings
+from annotator.adjudication.models import AuditPick, Dispute, Resolution
+from annotator.studies.models import Session
+from annotator.web.errors import Refused
+from tests.factories import UserFactory, member
+
+pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
+
+
+def at_once(*acts):
+    """Run all acts together; each gives its result or the exception it raised."""
+    start, results = threading.Barrier(len(acts)), [None] * len(acts)
+
+    def run(place, act):
+        start.wait()
+        try:
+            results[place] = act()
+        except Exception as problem:
+            results[place] = problem
+        finally:
+            connection.close()
+
+    threads = [threading.Thread(target=run, args=(place, act)) for place, act in enumerate(acts)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+def refused(results):
+    return [result for result in results if isinstance(result, Exception)]
+
+
+def test_of_two_adjudicators_one_settles_and_one_is_told(study, disputed, ada, facet, cause):
+    other = member(study, UserFactory(username="second"), "adjudicator")
+    results = at_once(
+        *(
+            lambda who=who, name=name: actions.adjudicate(
+                bug=disputed, facet=facet, categories=cause(name), reason="slip", by=who
+            )
+            for who, name in ((ada, "type"), (other, "shape"))
+        )
+    )
+    assert [type(problem) for problem in refused(results)] == [Refused]
+    assert Resolution.objects.filter(bug=disputed, facet=facet).count() == 1
+
+
+def test_both_raters_moving_at_once_settle_it_exactly_once(study, disputed, alice, bob, facet):
+    results = at_once(
+        lambda: actions.take_stand(bug=disputed, facet=facet, move="keep", by=alice),
+        lambda: actions.take_stand(bug=disputed, facet=facet, move="accept", by=bob),
+    )
+    assert refused(results) == []
+    settled = Resolution.objects.get(bug=disputed, facet=facet)
+    assert (settled.category.name, settled.source) == ("type", "discussed")
+    assert not Dispute.objects.filter(bug=disputed, facet=facet, is_open=True).exists()
+
+
+def test_the_last_rater_and_an_adjudicator_at_once_leave_one_current_label(
+    study, disputed, alice, bob, ada, facet, cause
+):
+    actions.take_stand(bug=disputed, facet=facet, move="accept", by=bob)
+    results = at_once(
+        lambda: actions.take_stand(bug=disputed, facet=facet, move="keep", by=alice),
+        lambda: actions.adjudicate(bug=disputed, facet=facet, categories=cause("shape"), reason="slip", by=ada),
+    )
+    assert [type(problem) for problem in refused(results)] == [Refused]
+    assert Resolution.objects.current().filter(bug=disputed, facet=facet).count() == 1
+
+
+def test_a_change_on_a_decision_that_was_just_changed_is_refused(study, disputed, ada, facet, cause):
+    other = member(study, UserFactory(username="second"), "adjudicator")
+    first = actions.adjudicate(bug=disputed, facet=facet, categories=cause("type"), reason="slip", by=ada)[0]
+    seen = first.at.isoformat()
+    results = at_once(
+        *(
+            lambda who=who: actions.change_decision(
+                bug=disputed, facet=facet, categories=cause("shape"), reason="slip", by=who, seen_at=seen
+            )
+            for who in (ada, other)
+        )
+    )
+    assert len(refused(results)) == 1
+    assert Resolution.objects.filter(bug=disputed, facet=facet).count() == 2
+
+
+def test_unanimous_bugs_are_accepted_once_and_one_meeting_starts(study, main_round, disputed, alice, bob, ada, lee):
+    results = at_once(
+        *(lambda seed=seed: audits.accept_unanimous(round_=main_round, share=1, seed=seed, by=ada) for seed in (1, 2))
+    )
+    assert [type(problem) for problem in refused(results)] == [Refused]
+    assert AuditPick.objects.count() == 1
+    results = at_once(
+        *(lambda: meetings.start_meeting(study=study, participants=[alice, bob], by=lee) for _ in range(2))
+    )
+    assert len(refused(results)) == 1
+    assert Session.objects.count() == 1
