@@ -77,3 +77,24 @@ def continue_below_gate(*, round_: Round, reason: str, by: User) -> Round:
         why=reason,
     )
     return round_
+
+
+@transaction.atomic
+def forget_counts(*, round_: Round, by: User | None) -> int:
+    """Remove the counts of an imported round, when the import that made the round is undone. The history keeps that they were."""
+    round_ = Round.objects.select_for_update(of=("self",)).get(pk=round_.pk)
+    if round_.state != Round.State.IMPORTED:
+        raise Refused("The agreement of a closed round stays: only an import can be undone.")
+    gone = list(Snapshot.objects.filter(round=round_).order_by("pk").values_list("digest", flat=True))
+    Snapshot.objects.filter(round=round_).delete()
+    if gone:
+        record(
+            "forgot the agreement of an undone import",
+            by=by,
+            kind="round",
+            object_id=round_.pk,
+            label=round_.name,
+            study_id=round_.study_id,
+            old=gone,
+        )
+    return len(gone)

@@ -221,7 +221,9 @@ class Page:
 
     def _trend(self, facet: str, name: str) -> charts.Trend:
         readings = [self._reading(each, facet) for each in self.rounds if not each.is_open]
-        is_many = any(e["reason"] == SET_VALUED for entries in self.by_round.values() for e in entries if e["facet"] == facet)
+        is_many = any(
+            e["reason"] == SET_VALUED for entries in self.by_round.values() for e in entries if e["facet"] == facet
+        )
         bounded = [each for each in self.rounds if each.gate_coefficient and not each.is_open]
         return charts.trend(
             f"{name}, α (MASI)" if is_many else name,

@@ -1,5 +1,6 @@
 """The agreement pages: the trend by round, one round's figures, a pair's confusion, and the bugs behind a cell."""
 
+from collections.abc import Sequence
 from typing import cast
 
 from django.contrib import messages
@@ -12,6 +13,7 @@ from annotator.accounts.models import User
 from annotator.agreement import papers, queries, screened
 from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.cells import cell_page
+from annotator.agreement.entries import Entry
 from annotator.agreement.page import NOT_YET, Page
 from annotator.labeling.models import Round
 from annotator.studies.access import study_for
@@ -39,7 +41,7 @@ def trend(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds = rounds_of(study)
     latest = next((each for each in reversed(rounds) if not each.is_open), None)
-    return page(request, Page(study, rounds, chosen=latest))
+    return page(request, Page(study, rounds, chosen=latest), screening=screened.entries(study))
 
 
 @login_required
@@ -62,8 +64,8 @@ def pair(request: HttpRequest, slug: str, number: int, facet: str, first: str, s
     return page(request, shown)
 
 
-def page(request: HttpRequest, shown: Page) -> HttpResponse:
-    context = {"study": shown.study, "page": shown, "not_yet": NOT_YET, "screening": screened.entries(shown.study)}
+def page(request: HttpRequest, shown: Page, *, screening: Sequence[Entry] = ()) -> HttpResponse:
+    context = {"study": shown.study, "page": shown, "not_yet": NOT_YET, "screening": screening}
     return render(request, "agreement/agreement.html", context)
 
 

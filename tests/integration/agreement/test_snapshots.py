@@ -1,6 +1,6 @@
 import pytest
 
-from annotator.agreement.actions import continue_below_gate, digest_of, take_snapshot
+from annotator.agreement.actions import continue_below_gate, digest_of, forget_counts, take_snapshot
 from annotator.agreement.models import Snapshot
 from annotator.agreement.queries import entries, entries_of, gate_of, pooled, recompute, round_named
 from annotator.codebook.models import Category
@@ -174,3 +174,15 @@ def test_screening_votes_have_entries_of_their_own(study, alice, bob, ada):
     assert found[2]["kappa"] == 1.0
     assert found[1]["excluded"] == 1
     assert found[3]["fleiss"] is None
+
+
+def test_an_undone_import_takes_its_counts_along_and_a_closed_round_does_not():
+    round_ = labelled({"alice": "XY", "bob": "XY"})
+    with pytest.raises(Refused):
+        forget_counts(round_=round_, by=None)
+    study = round_.study
+    imported = type(round_).objects.create(study=study, number=2, name="imported", state="imported")
+    take_snapshot(round_=imported, by=None)
+    assert forget_counts(round_=imported, by=None) == 1
+    assert not Snapshot.objects.filter(round=imported).exists()
+    assert Event.objects.filter(verb="forgot the agreement of an undone import").count() == 1
