@@ -80,7 +80,9 @@ class Resolution(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["study", "facet", "category", "bug"], condition=Q(is_current=True), name="resolution_final"
+                fields=["study", "facet", "category", "bug"],
+                condition=Q(is_current=True, is_stale=False),
+                name="resolution_final",
             ),
             models.Index(fields=["round", "facet"], condition=Q(is_current=True), name="resolution_round"),
         ]
