@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotator.accounts.keys import digest_of, new_secret
@@ -36,7 +36,11 @@ def create_user(*, username: str, by: User | None = None, password: str | None =
         raise BadInput(f"The user name {username} is taken. Choose another.")
     user = User(username=username, display_name=_line(display_name, "The display name", DISPLAY_LIMIT))
     _set_password(user, password)
-    user.save()
+    try:
+        with transaction.atomic():
+            user.save()
+    except IntegrityError:  # somebody else took it in this moment
+        raise BadInput(f"The user name {username} is taken. Choose another.") from None
     record("joined", by=by or user, kind="user", object_id=user.pk, label=username)
     return user
 

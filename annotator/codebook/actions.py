@@ -26,6 +26,7 @@ ACTIVE, RETIRED = Category.State.ACTIVE, Category.State.RETIRED
 @transaction.atomic
 def create_codebook(*, study: Study, document: Document, by: User | None) -> Codebook:
     """Give the study its codebook, with the built-in verdict and keys where none were given."""
+    Study.objects.select_for_update().get(pk=study.pk)
     if Codebook.objects.filter(study=study).exists():
         raise Refused("The study has a codebook already. Change that one, or replace it from a file.")
     codebook = Codebook(study=study)

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 from collections.abc import Iterable, Sequence
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from annotator.accounts.actions import CONTROL, create_user, make_password_link
@@ -50,9 +50,12 @@ def start_study(
         raise BadInput("The question may have at most 10,000 characters.")
     laid_down = protocol or Protocol()
     protocols.check(laid_down)
-    study = Study.objects.create(
-        slug=slug, title=title, question=question.strip(), protocol=laid_down.as_dict(), created_by=by
-    )
+    study = Study(slug=slug, title=title, question=question.strip(), protocol=laid_down.as_dict(), created_by=by)
+    try:
+        with transaction.atomic():
+            study.save()
+    except IntegrityError:  # somebody else took it in this moment
+        raise BadInput(f"The short name {slug} is taken. Choose another.") from None
     record(
         "started the study", by=by, kind="study", object_id=study.pk, label=title, study_id=study.pk, new={"slug": slug}
     )

@@ -19,6 +19,7 @@ from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm
 from annotator.studies.models import Invitation, Membership, Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
+from annotator.web.links import address
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
@@ -65,7 +66,7 @@ def _join_as_newcomer(request: HttpRequest, token: str, filled: dict[str, Any]) 
 
 def _welcome(request: HttpRequest, study: Study) -> HttpResponse:
     messages.success(request, f"Welcome to “{study.title}”.")
-    return redirect("studies:home")
+    return redirect(address("overview:home", study.slug) or "studies:home")
 
 
 # --- members

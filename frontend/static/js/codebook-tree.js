@@ -1,22 +1,21 @@
 // The codebook's tree by keyboard: arrows walk its links, E goes to the form.
-const typing = (el) => el.matches("textarea, select, input, [contenteditable]");
-const tree = document.querySelector("[data-tree]");
-const links = () => [...tree.querySelectorAll("a")];
+export const isTyping = (el) => Boolean(el?.matches?.("textarea, select, input, [contenteditable]"));
 
-const step = (by) => {
-  const all = links();
-  const at = all.indexOf(document.activeElement);
-  all[Math.min(all.length - 1, Math.max(0, at + by))].focus();
+export const neighbour = (all, from, by) => all[Math.min(all.length - 1, Math.max(0, all.indexOf(from) + by))];
+
+export const meaning = (event) => {
+  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return null;
+  return { ArrowDown: 1, ArrowUp: -1, e: "edit", E: "edit" }[event.key] ?? null;
 };
 
-document.addEventListener("keydown", (event) => {
-  if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
-  if (tree.contains(document.activeElement) && (event.key === "ArrowDown" || event.key === "ArrowUp")) {
-    step(event.key === "ArrowDown" ? 1 : -1);
-  } else if (event.key.toLowerCase() === "e") {
-    document.querySelector("[data-edit] input:not([type=hidden])")?.focus();
-  } else {
-    return;
-  }
-  event.preventDefault();
-});
+const listen = (tree) =>
+  document.addEventListener("keydown", (event) => {
+    const wanted = meaning(event);
+    const here = document.activeElement;
+    if (wanted === "edit") document.querySelector("[data-edit] input:not([type=hidden])")?.focus();
+    else if (wanted && tree.contains(here)) neighbour([...tree.querySelectorAll("a")], here, wanted).focus();
+    else return;
+    event.preventDefault();
+  });
+
+if (typeof document !== "undefined") document.querySelectorAll("[data-tree]").forEach(listen);

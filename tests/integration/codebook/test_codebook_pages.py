@@ -186,7 +186,9 @@ def test_counts_are_of_closed_rounds_alone(book, lee, alice, bob):
     uid = category(book, "shape").uid
     assert client(lee).get("/books/codebook/uses/?facet=cause").content.strip() == b""
     close_round(round_=round_, by=lee)
-    assert f'id="n-{uid}" hx-swap-oob="true">2<' in client(alice).get("/books/codebook/uses/?facet=cause").content.decode()
+    assert (
+        f'id="n-{uid}" hx-swap-oob="true">2<' in client(alice).get("/books/codebook/uses/?facet=cause").content.decode()
+    )
 
 
 # --- who may
