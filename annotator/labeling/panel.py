@@ -21,7 +21,7 @@ ALONE_FROM = 4  # and so many do where no other facet fits beside them
 ROOM = 92  # characters in a row of the panel, keys and gaps included
 SHORT = 22  # characters of a name that fits in a third of it
 SEARCH_FROM = 10
-LONG_DETAIL = 300  # characters; the reserved place scrolls from about there
+LONG_DETAIL = 400  # characters; the reserved place scrolls from about there
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Narrower:
     uid: str
     name: str
     key: str
-    path: str
+    path: str  # only where the page cannot tell it: two steps below and deeper
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _option(facet: FacetDoc, category: CategoryDoc) -> Option:
 def _narrower(facet: FacetDoc, category: CategoryDoc) -> Iterator[Narrower]:
     """All below a category, in order; a key each as far as the digits go."""
     path = {category.name: category.name}
-    for place, (_, below) in enumerate(facet.tree(category.name), 1):
+    for place, (depth, below) in enumerate(facet.tree(category.name), 1):
         path[below.name] = f"{path[below.parent]} › {below.name}"
         key = below.hotkey.upper() or (str(place) if place <= 9 else "")  # the nine digits
-        yield Narrower(uid=below.id, name=below.name, key=key, path=path[below.name])
+        yield Narrower(uid=below.id, name=below.name, key=key, path=path[below.name] if depth else "")

@@ -110,13 +110,21 @@ const save = () => {
   button?.click(); // not requestSubmit: htmx sends the button that was clicked
 };
 
+// A chosen category with those above it, as far as the page shows them.
+export const pathOf = (input) => {
+  if (input.dataset.path) return input.dataset.path;
+  const top = input.closest(".opt").querySelector(".cut").textContent;
+  const sub = input.closest(".sub")?.querySelector("label").lastChild.textContent;
+  return sub ? `${top} › ${sub}` : top;
+};
+
 const say = () => {
   const all = facets();
   for (const facet of all) {
     const picked = [...facet.querySelectorAll("input:checked")];
     const out = facet.querySelector("output");
     if (!out) continue;
-    const text = picked.length === 0 ? "open" : facet.matches(".broad, [data-many]") ? picked.map((el) => el.dataset.path).join(", ") : "";
+    const text = picked.length === 0 ? "open" : facet.matches(".broad, [data-many]") ? picked.map(pathOf).join(", ") : "";
     if (out.textContent !== text) out.textContent = text;
     out.classList.toggle("open", picked.length === 0);
   }

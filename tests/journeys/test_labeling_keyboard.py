@@ -1,0 +1,263 @@
+"""Labelling in a real browser, by keyboard: a whole afternoon's acts in one sitting."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from annotator.codebook.actions import create_codebook
+from annotator.codebook.presets import MAIN, preset
+from annotator.collection.models import ChangedFile, Comment, Item, ItemText, Patch
+from annotator.labeling.models import Answer, Assignment, FurtherBug, Round
+from tests.factories import StudyFactory, make_bugs, make_round, member
+
+PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
+SHORT = {"width": 1366, "height": 650}
+
+
+@pytest.fixture
+def rating(live_server: Any, alice: Any, bob: Any, lee: Any) -> Round:
+    """Twenty bugs of the main study's taxonomy; every second one with a copy."""
+    study = StudyFactory(slug="frameworks")
+    member(study, lee, "lead")
+    member(study, alice, "rater")
+    member(study, bob, "rater")
+    create_codebook(study=study, document=preset(MAIN), by=lee)
+    bugs = make_bugs(study, 20)
+    for bug in bugs[::2]:
+        with_copy(bug.item)
+    return make_round(study, bugs=bugs, raters=[alice, bob], by=lee, name="Round 1")
+
+
+def with_copy(item: Item) -> None:
+    Item.objects.filter(pk=item.pk).update(fetched_at="2026-03-01T00:00:00Z", state="closed")
+    ItemText.objects.create(item=item, body="The sum was kept in `float16`.")
+    Comment.objects.create(item=item, position=0, author="quill-7", body="Same shapes.")
+    file = ChangedFile.objects.create(item=item, position=0, path="core/sum.py", additions=1, deletions=1)
+    Patch.objects.create(file=file, text=PATCH)
+
+
+@pytest.fixture
+def at_desk(sit_down: Callable[..., Any], rating: Round, alice: Any) -> Iterator[Callable[..., Page]]:
+    """Alice, signed in, before her next bug."""
+
+    def open_page(**window: Any) -> Page:
+        person = sit_down(**window)
+        people.append(person)
+        sign_in(person.context, alice)
+        person.page.goto("/frameworks/rounds/1/label/")
+        return person.page
+
+    people: list[Any] = []
+    yield open_page
+    for person in people:  # a lost connection is what some of these are about
+        person.complaints[:] = [said for said in person.complaints if "net::ERR_" not in said and "htmx:" not in said]
+
+
+def sign_in(context: Any, user: Any) -> None:
+    client = Client()
+    client.force_login(user)
+    context.add_cookies(
+        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "domain": "localhost", "path": "/"}]
+    )
+
+
+def keys(page: Page, pressed: str) -> None:
+    for key in pressed.split():
+        page.keyboard.press(key)
+
+
+def save(page: Page) -> None:
+    before = page.title()
+    page.keyboard.press("Control+Enter")
+    expect(page).not_to_have_title(before)
+
+
+def chosen(turn: Assignment) -> dict[str, str]:
+    rows = Answer.objects.filter(assignment=turn, is_current=True).select_related("facet", "category")
+    return {row.facet.key: row.category.name for row in rows}
+
+
+def turn_at(position: int) -> Assignment:
+    return Assignment.objects.get(rater__username="alice", position=position)
+
+
+def test_twenty_bugs_are_labelled_by_keys_alone(at_desk, rating):
+    page = at_desk()
+    posts: list[str] = []
+    page.on(
+        "request",
+        lambda request: request.method == "POST" and not request.url.endswith("/draft/") and posts.append(request.url),
+    )
+    for _ in range(14):
+        keys(page, "r 2 . 1 s 2 t 3 l 3 u")
+        save(page)
+    keys(page, "n 1")  # not a bug, first reason
+    save(page)
+    keys(page, "x 2")  # skipped, second reason
+    save(page)
+    before = page.title()
+    keys(page, "w")  # later
+    expect(page).not_to_have_title(before)
+    keys(page, "m")
+    page.keyboard.type("The cache leaks as well")
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("1 further bug noted")).to_be_visible()
+    for _ in range(3):
+        keys(page, "r 5 s 1 t 1 l 0")
+        save(page)
+    keys(page, "r 7 s 1 t 1 l 1")  # the parked one, at the end
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Nothing waits for you in this round now.")).to_be_visible()
+    assert len(posts) == 22  # one for each save, skip, later and note: saving and the next bug are one request
+    assert chosen(turn_at(0)) == {
+        "root_cause": "Tensor type issue",
+        "symptom": "Incorrect Functionality",
+        "stage": "Training",
+        "level": "Operation Implementation",
+        "verdict": "bug",
+    }
+    assert turn_at(0).confidence == "unsure"
+    assert chosen(turn_at(14)) == {"verdict": "not a bug"}
+    assert turn_at(15).state == "skipped"
+    assert chosen(turn_at(17))["level"] == "not applicable"
+    assert chosen(turn_at(16))["root_cause"] == "Incorrect Assignment"
+    assert FurtherBug.objects.get().note == "The cache leaks as well"
+
+
+def test_evidence_is_pinned_by_key_and_undone_by_key(at_desk, rating):
+    page = at_desk()
+    while not page.locator(".diff").count():
+        keys(page, "r 1 s 1 t 1 l 1")
+        save(page)
+    position = int(page.locator("#progress progress").get_attribute("value")) - 1
+    keys(page, "j j j j p")
+    expect(page.locator("#pins li")).to_have_count(1)
+    expect(page.locator("tr.pinned .tile")).to_have_text("1")
+    keys(page, "z")
+    expect(page.locator("#pins li")).to_have_count(0)
+    keys(page, "p r 1 s 1 t 1 l 1")
+    save(page)
+    pin = turn_at(position).evidence.get()
+    assert (pin.kind, pin.place, pin.quote) == ("line", "core/sum.py:2", "total = full.zeros(4)")
+    keys(page, "z")  # nothing to undo on the new page: back to the bug before
+    expect(page.locator("#pins li")).to_have_count(1)
+    expect(page.get_by_text("answered", exact=True)).to_be_visible()
+
+
+def test_all_facets_and_the_definition_are_in_sight(at_desk, rating):
+    page = at_desk()
+    keys(page, "r 2")
+    for size in (page.viewport_size, SHORT):
+        page.set_viewport_size(size)
+        outside = page.evaluate(
+            """() => [...document.querySelectorAll('.opt > label, .fct.on .opt:has(:checked) .detail, [data-save]')]
+                .filter((el) => { const b = el.getBoundingClientRect(); return b.top < 0 || b.bottom > innerHeight || b.right > innerWidth; })
+                .map((el) => el.textContent)"""
+        )
+        assert outside == [], f"out of sight at {size}"
+    assert page.locator(".fcts-in").evaluate("el => el.scrollHeight - el.clientHeight") == 0
+
+
+def test_keys_do_nothing_while_typing_or_when_switched_off(at_desk, rating):
+    page = at_desk()
+    page.locator("#why").click()
+    page.keyboard.type("r2 s1 z n x")
+    assert page.locator("#answer input:checked[name^=f-]").count() == 0
+    page.keyboard.press("Escape")
+    keys(page, "?")
+    page.get_by_label("Single-key shortcuts on").uncheck()
+    page.keyboard.press("Escape")
+    keys(page, "r 2")
+    assert page.locator("#answer input:checked[name^=f-]").count() == 0
+
+
+def test_search_finds_a_category_and_enter_chooses_it(at_desk, rating):
+    page = at_desk()
+    keys(page, "r /")
+    page.keyboard.type("numer")
+    page.keyboard.press("Enter")
+    expect(page.locator(".fct output").first).to_have_text("Numerical Issue")
+
+
+def test_a_draft_outlives_a_lost_connection(at_desk, rating):
+    page = at_desk()
+    page.context.set_offline(True)
+    keys(page, "r 2 . 1 s 2")
+    expect(page.locator("#save-state")).to_have_text("Offline: kept on this device")
+    page.context.set_offline(False)
+    expect(page.locator("#save-state")).to_contain_text("Saved", timeout=15_000)
+    page.reload()
+    assert page.locator("#answer input:checked[name^=f-]").count() == 2
+    assert turn_at(0).draft["answers"]["symptom"]
+
+
+def test_what_was_kept_on_the_device_comes_back_where_the_server_never_had_it(at_desk, rating):
+    page = at_desk()
+    page.route("**/draft/", lambda route: route.abort())
+    keys(page, "r 2 . 1")
+    expect(page.locator("#save-state")).to_have_text("Offline: kept on this device")
+    page.unroute("**/draft/")
+    page.reload()
+    expect(page.locator(".fct output").first).to_have_text("Type Issue › Tensor type issue")
+    expect(page.locator("#save-state")).to_contain_text("Saved")
+
+
+def test_an_answer_given_offline_is_sent_once_when_the_connection_is_back(at_desk, rating):
+    page = at_desk()
+    keys(page, "r 2 . 1 s 2 t 3 l 3")
+    before = page.title()
+    page.context.set_offline(True)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#save-state")).to_have_text("Offline: kept on this device")
+    page.context.set_offline(False)
+    expect(page).not_to_have_title(before, timeout=15_000)
+    assert turn_at(0).revision == 1
+
+
+def test_a_draft_outlives_signing_out(at_desk, rating, alice):
+    page = at_desk()
+    keys(page, "r 2 . 1")
+    expect(page.locator("#save-state")).to_contain_text("Saved")
+    page.context.clear_cookies(name="sessionid")
+    keys(page, "s 2")
+    expect(page.locator("#save-state")).to_have_text("Signed out: kept on this device")
+    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
+    sign_in(page.context, alice)
+    page.reload()
+    expect(page.locator("#answer input:checked[name^=f-]")).to_have_count(2)
+
+
+def test_without_script_every_act_is_a_plain_form(at_desk, rating):
+    page = at_desk(scripts=False)
+    title = page.title()
+    for name in ("Type Issue", "Crash", "Installation", "not applicable"):
+        page.locator(".opt > label").filter(has=page.get_by_text(name, exact=True)).click(
+            force=True
+        )  # without script no frame says that it is still
+    with page.expect_navigation():
+        page.get_by_role("button", name="Save & next").click(force=True)
+    assert page.title() != title
+    assert chosen(turn_at(0))["symptom"] == "Crash"
+
+
+def test_the_page_is_accessible_and_fits_a_phone(at_desk, rating, accessible, fits):
+    page = at_desk()
+    accessible(page)
+    fits(page)
+    page.goto("/frameworks/rounds/1/mine/")
+    accessible(page)
+    fits(page)
+
+
+def test_the_page_is_light(at_desk, rating):
+    page = at_desk()
+    page.wait_for_load_state("networkidle")
+    sizes = page.evaluate(
+        """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+            .map((entry) => [entry.name, entry.decodedBodySize])"""
+    )
+    assert len(sizes) <= 12, sizes
+    assert sum(size for _, size in sizes) <= 150_000  # uncompressed; over the wire it is about half
