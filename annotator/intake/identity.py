@@ -1,17 +1,20 @@
 """Which item a row speaks of, and which bug of it."""
 
+import hashlib
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from annotator.intake.cleaning import is_blank, trim
 
 GITHUB = "github.com"
 ON_FORGE = re.compile(r"/(?:repos/)?([^/\s]+)/([^/\s]+)/(pull|pulls|issues|discussions)/(\d{1,18})(?:[/?#].*)?\Z")
+PLAIN_GITHUB = re.compile(r"https://github\.com/([\w.-]+)/([\w.-]+)/(?:pull|issues)/(\d{1,18})\Z", re.ASCII)
 OWNER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+\Z")
 NUMBER = re.compile(r"#?(\d{1,18})(?:\.0)?(?:(?:\s+|-)(\d{1,4}))?\Z")
 NO_SCHEME = re.compile(r"(?:www\.)?github\.com/", re.IGNORECASE)
-LONGEST_KEY, LONGEST_IDENTITY, LONGEST_LABEL = 500, 2000, 300
+LONGEST_KEY, LONGEST_IDENTITY, LONGEST_LABEL = 500, 600, 300
 
 
 class NoIdentity(ValueError):
@@ -65,9 +68,12 @@ def read_number(cell: str) -> tuple[int, int | None] | None:
     return int(found[1]), int(found[2]) if found[2] else None
 
 
+@lru_cache(maxsize=4096)
 def read_url(cell: str) -> tuple[str, Place | None, int | None] | None:
     """The address, and what it names on a forge; None where the cell is no web address."""
     url = trim(cell)
+    if plain := PLAIN_GITHUB.match(url):
+        return url, Place(GITHUB, plain[1], plain[2]), int(plain[3])
     if NO_SCHEME.match(url):
         url = f"https://{url}"
     try:
@@ -199,11 +205,12 @@ def doubts(
 def checked(identity: Identity) -> Identity:
     for text, most, what in (
         (identity.key, LONGEST_KEY, "key"),
-        (identity.text, LONGEST_IDENTITY, "address"),
         (identity.label, LONGEST_LABEL, "repository's name"),
     ):
         if len(text) > most:
             raise NoIdentity(
                 "identity_too_long", f"The {what} has {len(text):,} characters, at most {most:,} are kept."
             )
+    if len(identity.text) > LONGEST_IDENTITY:  # a long address; it is kept whole beside its digest
+        return replace(identity, text=f"sha256:{hashlib.sha256(identity.text.encode()).hexdigest()}")
     return identity

@@ -274,7 +274,7 @@ def to_document(mapping: Mapping) -> dict[str, Any]:
     """What `from_document` reads back to the same mapping."""
     document: dict[str, Any] = {"row": mapping.row, "round": round_document(mapping.round), "blind": mapping.blind}
     document |= {"sheet": mapping.sheet} if mapping.sheet else {}
-    document["header_rows"] = str(mapping.header_rows)
+    document["header_rows"] = mapping.header_rows
     document["item"] = {"kind": mapping.item.kind} | {
         key: source_document(source) for key in ITEM[1:] if (source := getattr(mapping.item, key)) is not None
     }
@@ -307,8 +307,8 @@ def vote_document(vote: VoteColumns) -> dict[str, Any]:
 
 def clean_document(clean: Clean) -> dict[str, Any]:
     document: dict[str, Any] = {
-        "trim": "true" if clean.trim else "false",
-        "fold_case": "true" if clean.fold_case else "false",
+        "trim": clean.trim,
+        "fold_case": clean.fold_case,
         "normalise": clean.normalise or "none",
         "blank": list(clean.blank),
     }
@@ -317,18 +317,6 @@ def clean_document(clean: Clean) -> dict[str, Any]:
     return document | {"unknown": clean.unknown}
 
 
-class Plain(yaml.SafeDumper):
-    """Flags and numbers unquoted, as people write them."""
-
-
-def represent(dumper: Plain, text: str) -> yaml.ScalarNode:
-    if text in ("true", "false") or (text.isdigit() and text == str(int(text)) and text.isascii()):
-        return dumper.represent_scalar("tag:yaml.org,2002:bool" if text.isalpha() else "tag:yaml.org,2002:int", text)
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text)
-
-
-Plain.add_representer(str, represent)
-
-
 def to_yaml(mapping: Mapping) -> str:
-    return yaml.dump(to_document(mapping), Dumper=Plain, sort_keys=False, allow_unicode=True, width=1000)
+    text: str = yaml.safe_dump(to_document(mapping), sort_keys=False, allow_unicode=True, width=1000)
+    return text

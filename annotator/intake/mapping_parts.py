@@ -59,13 +59,16 @@ class Part:
         return value.lower()
 
     def flag(self, key: str, default: bool) -> bool:
+        if isinstance(self.values.get(key), bool):
+            return bool(self.values[key])
         value = self.text(key, "true" if default else "false").lower()
         if value not in ("true", "false", "yes", "no"):
             raise BadInput(f"{self.at(key)} must be true or false, not “{value}”.")
         return value in ("true", "yes")
 
     def count(self, key: str, default: int, *, least: int, most: int) -> int:
-        value = self.text(key, str(default))
+        given = self.values.get(key)
+        value = str(given) if type(given) is int else self.text(key, str(default))
         if not value.isascii() or not value.isdigit() or not least <= int(value[:9]) <= most:
             raise BadInput(f"{self.at(key)} must be a whole number from {least} to {most}, not “{value}”.")
         return int(value)

@@ -211,12 +211,11 @@ def carried(row: list[str]) -> list[str]:
 
 
 def remarks_on(sheet: Sheet, grid: Grid) -> Iterator[Remark]:
-    head = used_width(sheet.header[-1]) if sheet.header else sheet.width
-    for row in sheet.rows if head < sheet.width else ():
-        if used_width(row.cells) > head and len(sheet.header) == 1:
-            yield Remark(
-                row.number, f"#{head + 1}", "beyond_header", f"The row goes on after the last named column (#{head})."
-            )
+    head = used_width(sheet.header[-1]) if len(sheet.header) == 1 else sheet.width
+    longer = [row.number for row in sheet.rows if any(row.cells[head:]) and used_width(row.cells) > head]
+    if longer:
+        text = f"{len(longer)} rows go on after the last named column (#{head}), this one first."
+        yield Remark(longer[0], f"#{head + 1}", "beyond_header", text)
     for number, column in grid.uncached:
         text = "The workbook stores no value for this formula: open and save it in a spreadsheet program."
         yield Remark(number, f"#{column}", "formula_without_value", text)
