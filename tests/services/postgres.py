@@ -5,6 +5,7 @@ import pwd
 import shutil
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,13 @@ def program(name: str) -> str | None:
     """On PATH, or where Debian keeps the servers, newest first."""
     versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=lambda path: float(path.parts[4]))
     return str(versions[-1]) if versions else shutil.which(name)
+
+
+def tool(name: str) -> str:
+    found = program(name)
+    if not found:
+        raise FileNotFoundError(f"{name} is missing: install postgresql")
+    return found
 
 
 def unprivileged() -> dict[str, Any]:
@@ -50,21 +58,31 @@ def cluster(*, durable: bool = False) -> Iterator[str]:
 
 def initialise(folder: Path, owner: dict[str, Any]) -> None:
     settings = ["-U", "concord", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync"]
-    command = [program("initdb"), "-D", folder / "data", *settings]
+    command = [tool("initdb"), "-D", folder / "data", *settings]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=folder, **owner)
 
 
 def serve(folder: Path, owner: dict[str, Any], *, durable: bool) -> processes.Process:
     quiet = ["-c", "listen_addresses=", "-c", "log_min_messages=fatal", "-c", "max_connections=100"]
-    command = [program("postgres"), "-D", folder / "data", "-k", folder, *quiet, *([] if durable else LOOSE)]
+    command = [tool("postgres"), "-D", folder / "data", "-k", folder, *quiet, *([] if durable else LOOSE)]
     with (folder / "log").open("w") as log:
         server = processes.start(command, stdout=log, stderr=log, cwd=folder, **owner)
-    if not processes.wait_for(folder / ".s.PGSQL.5432", server, seconds=30):
+    if not is_ready(folder, server, seconds=60):
         raise RuntimeError(f"PostgreSQL did not start: {(folder / 'log').read_text()}")
     create_database(folder, owner)
     return server
 
 
+def is_ready(folder: Path, server: processes.Process, *, seconds: float) -> bool:
+    """The socket is there before the server takes connections."""
+    deadline = time.monotonic() + seconds
+    while server.poll() is None and time.monotonic() < deadline:
+        if subprocess.run([tool("pg_isready"), "-q", "-h", folder], check=False).returncode == 0:
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def create_database(folder: Path, owner: dict[str, Any]) -> None:
-    command = [program("createdb"), "-h", folder, "-U", "concord", "concord"]
+    command = [tool("createdb"), "-h", folder, "-U", "concord", "concord"]
     subprocess.run(command, check=True, cwd=folder, **owner)
