@@ -85,7 +85,7 @@ def _start(form: StudyForm, *, by: User) -> Study:
 
 def short_name(title: str) -> str:
     """The first free short name that the title gives."""
-    base = re.sub(r"[^a-z0-9-]", "-", slug_of(title))[:50].strip("-")
+    base = re.sub(r"[^a-z0-9]+", "-", slug_of(title))[:50].strip("-")
     taken = set(Study.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}-{n}") not in taken)
 

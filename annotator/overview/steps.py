@@ -57,7 +57,7 @@ def _own_disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
     )
     count = Dispute.objects.filter(Exists(rated), ~Exists(moved), study=study, is_open=True).count()
     if count:
-        url = address("adjudication:own", study.slug) or address("adjudication:queue", study.slug)
+        url = address("adjudication:mine", study.slug) or address("adjudication:queue", study.slug)
         text = "keep yours, accept the other’s, or propose a third"
         yield Step(f"You and another rater differ {_times(count)}", text, url, "Take a stand")
 

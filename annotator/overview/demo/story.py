@@ -155,7 +155,7 @@ def _second_round(story: Story) -> None:
     mine = _turns(second, alder)
     park(assignment=mine[2], by=alder)
     _answer(story, [*mine[:2], *mine[3 : ANSWERED["alder"] + 1]])
-    draft = {"answers": {}, "note": "Is the missing call the cause, or the algorithm around it?", "pins": []}
+    draft = {"answers": {}, "note": "Read the linked issue once more before deciding.", "pins": []}
     save_draft(assignment=mine[ANSWERED["alder"] + 1], draft=draft, by=alder)
     theirs = _turns(second, birch)
     skip(assignment=theirs[4], reason="Needs knowledge I do not have", note="I do not know this compiler.", by=birch)
