@@ -55,7 +55,7 @@ def person_named(name: str, *, by: User | None = None) -> User:
 def slug_of(name: str) -> str:
     """A user name made of a free one: `Änne Õ. 2` becomes `anne-o-2`."""
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    slug = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:NAME_LIMIT].strip("-")
+    slug = re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:NAME_LIMIT].strip("-._")
     if not slug:
         raise BadInput(f"“{name[:60]}” gives no user name: use letters a to z or digits.")
     return slug

@@ -1,7 +1,6 @@
 """Changing a codebook. Every change is checked as a whole, published as a version and recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
 from typing import Any
 
 from django.db import transaction
@@ -9,6 +8,14 @@ from django.db.models import Max
 
 from annotator.accounts.models import User
 from annotator.codebook import reading, storing
+from annotator.codebook.changes import (
+    CategoryChange,
+    FacetChange,
+    apply_to_category,
+    apply_to_facet,
+    given_by,
+    values_of,
+)
 from annotator.codebook.document import Document
 from annotator.codebook.hotkeys import with_hotkeys
 from annotator.codebook.models import Category, Codebook, Facet, Version, new_uid
@@ -82,24 +89,6 @@ def _publish(codebook: Codebook, *, by: User | None, reason: str) -> Version:
 # --- facets
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FacetChange:
-    """What is to be different; None leaves a thing as it is. Those below the line only while nothing stands on it."""
-
-    name: str | None = None
-    definition: str | None = None
-    hotkey: str | None = None
-    # ---
-    kind: str | None = None
-    is_many: bool | None = None
-    is_optional: bool | None = None
-    decided: str | None = None
-
-    @property
-    def is_structural(self) -> bool:
-        return any(value is not None for value in (self.kind, self.is_many, self.is_optional, self.decided))
-
-
 @transaction.atomic
 def add_facet(*, codebook: Codebook, key: str, by: User, change: FacetChange) -> Facet:
     codebook = _locked(codebook)
@@ -108,7 +97,7 @@ def add_facet(*, codebook: Codebook, key: str, by: User, change: FacetChange) ->
     if Facet.objects.filter(codebook=codebook, key__iexact=key).exists():
         raise BadInput(f"There is a facet “{key}” already. Choose another id.")
     facet = Facet(codebook=codebook, key=key, position=_next_position(codebook.facets))
-    _apply(facet, change)
+    apply_to_facet(facet, change)
     reading.to_document(as_document(codebook).with_facet(facet_doc(facet, [])).as_dict())
     facet.name = facet_doc(facet, []).title
     facet.save()
@@ -123,12 +112,12 @@ def add_facet(*, codebook: Codebook, key: str, by: User, change: FacetChange) ->
 def edit_facet(*, facet: Facet, by: User, change: FacetChange) -> Facet:
     codebook = _locked(facet.codebook)
     facet = Facet.objects.get(pk=facet.pk)
-    old = _values(facet, change)
-    changed = {name: new for name, new in _new_values(change).items() if old[name] != new}
+    old = values_of(facet, change)
+    changed = {name: new for name, new in given_by(change).items() if old[name] != new}
     structural = set(changed) & {"kind", "is_many", "is_optional", "decided"}
     if structural and is_in_use(codebook):
         raise Refused("The codebook is in use: a facet keeps its kind, its number of answers and who decides it.")
-    _apply(facet, change)
+    apply_to_facet(facet, change)
     before = as_document(codebook)
     reading.to_document(before.with_facet(facet_doc(facet, list(facet.categories.all()))).as_dict())
     facet.save()
@@ -160,28 +149,12 @@ def remove_facet(*, facet: Facet, by: User) -> None:
 # --- categories
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CategoryChange:
-    """What is to be different; None leaves a thing as it is, an empty text empties it."""
-
-    name: str | None = None
-    parent: str | None = None  # uid, or empty for the top level
-    definition: str | None = None
-    include: str | None = None
-    exclude: str | None = None
-    examples: list[str] | None = None
-    aka: list[str] | None = None
-    hotkey: str | None = None
-    rank: float | None = None
-    is_unverified: bool | None = None
-
-
 @transaction.atomic
 def add_category(*, facet: Facet, by: User | None, change: CategoryChange) -> Category:
     """A new category has a new id, even under a name that was used before."""
     codebook = _locked(facet.codebook)
     category = Category(facet=facet, name="", position=_next_position(facet.categories))
-    _apply_category(category, change)
+    apply_to_category(category, change)
     _place_on_scale(facet, [category])
     _check(codebook, facet, [category])
     category.save()
@@ -219,9 +192,9 @@ def edit_category(*, category: Category, by: User, change: CategoryChange, reaso
     codebook = _locked(category.facet.codebook)
     category = Category.objects.select_related("facet").get(pk=category.pk)
     _refuse_inactive(category)
-    old = _values(category, change)
-    _apply_category(category, change)
-    new = _values(category, change)
+    old = values_of(category, change)
+    apply_to_category(category, change)
+    new = values_of(category, change)
     if old == new:
         return category
     _check(codebook, category.facet, [category])
@@ -255,6 +228,23 @@ def remove_category(*, category: Category, by: User, reason: str = "") -> Catego
     _settle(codebook, by=by, reason=reason or f"{_short(label)} retired from {category.facet.name}")
     _record("retired a category", codebook, by=by, label=label, old={"uid": category.uid, "name": label}, why=reason)
     return category
+
+
+@transaction.atomic
+def withdraw_categories(*, codebook: Codebook, category_ids: Sequence[int], by: User | None, reason: str) -> None:
+    """Take back what an import added: deleted where nothing stands on the codebook any more, else retired."""
+    codebook = _locked(codebook)
+    rows = Category.objects.filter(facet__codebook=codebook, pk__in=category_ids, state=ACTIVE)
+    names = list(rows.order_by("pk").values_list("name", flat=True))
+    if not names:
+        return
+    if is_in_use(codebook):
+        rows.update(state=RETIRED, hotkey="")
+    else:
+        Category.objects.filter(parent__in=rows).update(parent=None)
+        rows.delete()
+    _settle(codebook, by=by, reason=reason)
+    _record("withdrew categories", codebook, by=by, old={"names": names}, why=reason)
 
 
 @transaction.atomic
@@ -328,43 +318,6 @@ def _place_on_scale(facet: Facet, rows: Sequence[Category]) -> None:
     top = facet.categories.filter(state=ACTIVE).aggregate(top=Max("rank"))["top"] or 0
     for n, row in enumerate((row for row in rows if row.rank is None), 1):
         row.rank = top + n
-
-
-def _new_values(change: Any) -> dict[str, Any]:
-    given = ((f.name, getattr(change, f.name)) for f in fields(change))
-    return {name: value for name, value in given if value is not None}
-
-
-def _values(row: Any, change: Any) -> dict[str, Any]:
-    """The row's present values of what is to change."""
-    found = {name: getattr(row, name) for name in _new_values(change)}
-    if isinstance(found.get("parent"), Category):
-        found["parent"] = found["parent"].uid
-    elif "parent" in found:
-        found["parent"] = ""
-    return found
-
-
-def _apply(facet: Facet, change: FacetChange) -> None:
-    for name, value in _new_values(change).items():
-        setattr(facet, name, value.upper() if name == "hotkey" else value)
-
-
-def _apply_category(category: Category, change: CategoryChange) -> None:
-    for name, value in _new_values(change).items():
-        if name == "parent":
-            category.parent = _parent(category, value)
-        else:
-            setattr(category, name, value.upper() if name == "hotkey" else value)
-
-
-def _parent(category: Category, uid: str) -> Category | None:
-    if not uid:
-        return None
-    found = category.facet.categories.filter(uid=uid, state=ACTIVE).first()
-    if found is None:
-        raise BadInput("That parent is not in this facet any more. Choose another.")
-    return found
 
 
 def _record(verb: str, codebook: Codebook, *, by: User | None, label: str = "", **more: Any) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 
-from annotator.codebook.actions import CategoryChange, FacetChange
+from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.models import Category, Facet
 
 

@@ -7,8 +7,6 @@ import pytest
 from annotator.accounts.models import User
 from annotator.codebook import presets
 from annotator.codebook.actions import (
-    CategoryChange,
-    FacetChange,
     add_categories,
     add_category,
     add_facet,
@@ -20,7 +18,9 @@ from annotator.codebook.actions import (
     remove_facet,
     replace_codebook,
     restore_category,
+    withdraw_categories,
 )
+from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Category, Codebook, Facet, Version
 from annotator.codebook.queries import as_document, is_in_use, names_in
@@ -275,6 +275,21 @@ def test_what_has_narrower_categories_or_is_built_in_stays(book: Codebook, lee: 
         remove_category(category=category(book, "bug"), by=lee)
     with pytest.raises(BadInput, match="built in"):
         edit_category(category=category(book, "bug"), by=lee, change=CategoryChange(name="fault"))
+
+
+def test_what_an_import_added_is_withdrawn(book: Codebook, lee: User, alice: User, bob: User) -> None:
+    def add_and_withdraw() -> None:
+        rows = add_categories(facet=facet(book), names=["None", "NA"], by=lee)
+        ids = [row.pk for row in rows]
+        withdraw_categories(codebook=book, category_ids=ids, by=lee, reason="Import undone")
+
+    before = as_document(book)
+    add_and_withdraw()
+    assert as_document(book) == before
+    open_a_round(book, lee, alice, bob)
+    add_and_withdraw()
+    assert set(Category.objects.filter(state="retired").values_list("name", flat=True)) == {"None", "NA"}
+    assert Event.objects.latest("pk").verb == "withdrew categories"
 
 
 # --- facets

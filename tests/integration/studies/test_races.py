@@ -9,7 +9,8 @@ from django.db import connection
 
 from annotator.accounts.actions import create_user, make_password_link, set_password_by_link
 from annotator.accounts.models import User
-from annotator.codebook.actions import CategoryChange, add_category, create_codebook
+from annotator.codebook.actions import add_category, create_codebook
+from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Codebook, Version
 from annotator.codebook.presets import preset
 from annotator.studies.actions import accept, invite, set_roles, start_study
