@@ -212,13 +212,21 @@ def settle_round(round_: Round) -> int:
     else:
         before = [SUPERSEDE, DROP_DISPUTES, STALE, REOPENED]
     with connection.cursor() as cursor:
+        join_sets(cursor, True)
         for statement in before:
             cursor.execute(statement, values)
         cursor.execute(SETTLE, values)
         settled = int(cursor.rowcount)
         for statement in (DISPUTE, REFRESH, HOLD):
             cursor.execute(statement, values)
+        join_sets(cursor, False)
     return settled
+
+
+def join_sets(cursor: Any, is_on: bool) -> None:
+    """PostgreSQL knows no sizes of intermediate tables and would loop over pairs of rows: a round takes minutes."""
+    if connection.vendor == "postgresql":
+        cursor.execute(f"SET LOCAL enable_nestloop = {'off' if is_on else 'on'}")
 
 
 def settle_rest_of(bug_id: int, *, round_: Round) -> None:
