@@ -5,23 +5,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('adjudication', '0002_dispute'),
-        ('codebook', '0002_codebook_digest'),
-        ('labeling', '0003_lean_indexes'),
-        ('sampling', '0001_initial'),
-        ('studies', '0001_initial'),
+        ("adjudication", "0002_dispute"),
+        ("codebook", "0002_codebook_digest"),
+        ("labeling", "0003_lean_indexes"),
+        ("sampling", "0001_initial"),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.RemoveIndex(
-            model_name='resolution',
-            name='resolution_final',
+            model_name="resolution",
+            name="resolution_final",
         ),
         migrations.AddIndex(
-            model_name='resolution',
-            index=models.Index(condition=models.Q(('is_current', True), ('is_stale', False)), fields=['study', 'facet', 'category', 'bug'], name='resolution_final'),
+            model_name="resolution",
+            index=models.Index(
+                condition=models.Q(("is_current", True), ("is_stale", False)),
+                fields=["study", "facet", "category", "bug"],
+                name="resolution_final",
+            ),
         ),
     ]
