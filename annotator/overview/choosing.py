@@ -2,8 +2,10 @@
 
 import random
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotator.collection.models import Repository
 from annotator.intake.models import Import
@@ -40,7 +42,7 @@ def choose(study: Study, wanted: Wanted) -> list[Bug]:
     if wanted.repository:
         bugs = bugs.filter(item__repository__label=wanted.repository)
     if wanted.import_number is not None:
-        bugs = bugs.filter(pk__in=_of_import(study, wanted.import_number))
+        bugs = bugs.filter(_of_import(study, wanted.import_number))
     numbers = list(bugs.order_by("number").values_list("number", flat=True))
     chosen = _take(numbers, wanted)
     return list(Bug.objects.filter(study=study, number__in=chosen).order_by("number"))
@@ -56,12 +58,13 @@ def _source(study: Study, source: str) -> QuerySet[Bug]:
     return Bug.objects.filter(study=study, round_bugs__round__number=int(source), round_bugs__round__study=study)
 
 
-def _of_import(study: Study, number: int) -> list[int]:
-    """Bugs that this import brought."""
-    sheet = Import.objects.filter(study=study, number=number).only("created_ids").first()
+def _of_import(study: Study, number: int) -> Q:
+    """Bugs that this import brought; it keeps their ids as runs from first to last."""
+    sheet = Import.objects.filter(study=study, number=number, state=Import.State.DONE).only("created_ids").first()
     if sheet is None:
         raise BadInput(f"There is no import {number}.")
-    return list(sheet.created_ids.get("bug", []))
+    runs = [Q(pk__range=(first, last)) for first, last in sheet.created_ids.get("bug", [])]
+    return reduce(or_, runs, Q(pk__in=[]))
 
 
 def _take(numbers: list[int], wanted: Wanted) -> list[int]:

@@ -1,6 +1,7 @@
 """Opening and closing rounds in the browser."""
 
 import pytest
+from django.core.management import call_command
 
 from annotator.labeling.models import Round
 from annotator.overview import choosing
@@ -131,3 +132,13 @@ def test_lead_who_rates_is_not_told_how_far_the_other_is(client, study, bugs, bo
     assert b"You rate in this round" in after.content
     assert b"bob" not in after.content
     assert len(after.content) == len(before.content)
+
+
+def test_bugs_of_one_import_can_be_chosen(study, bugs, tmp_path):
+    sheet, mapping = tmp_path / "two.csv", tmp_path / "two.yaml"
+    sheet.write_text("url,title\nhttps://github.com/o/r/pull/1,One\nhttps://github.com/o/r/pull/2,Two\n")
+    mapping.write_text("item: {url: url, title: title}\n")
+    call_command("import_sheet", study.slug, str(sheet), "--mapping", str(mapping))
+    assert [bug.item.title for bug in choosing.choose(study, Wanted(import_number=1))] == ["One", "Two"]
+    with pytest.raises(BadInput, match="no import 7"):
+        choosing.choose(study, Wanted(import_number=7))
