@@ -122,22 +122,14 @@ def label_all(port: int, session: str, round_path: str) -> int:
 
 def close(port: int, session: str, round_path: str) -> None:
     """The lead closes the round, and kappa is counted."""
-    lead = load.Rater(port, session, round_path)
-    _, page = lead.ask("GET", f"{round_path}close/")
-    token = load.TOKEN.search(page).group(1)  # type: ignore[union-attr]
-    form = {"Content-Type": "application/x-www-form-urlencoded"}
-    cookies = f"sessionid={session}; csrftoken={csrf_of(lead, round_path)}"
-    lead.connection.request(
-        "POST", f"{round_path}close/", urlencode({"csrfmiddlewaretoken": token}), form | {"Cookie": cookies}
-    )
-    answer = lead.connection.getresponse()
+    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", f"{round_path}close/", headers={"Cookie": f"sessionid={session}"})
+    page = connection.getresponse()
+    cookies = f"sessionid={session}; csrftoken={cookie_of(page, 'csrftoken')}"
+    token = load.TOKEN.search(page.read().decode()).group(1)  # type: ignore[union-attr]  # the form has one
+    headers = {"Cookie": cookies, "Content-Type": "application/x-www-form-urlencoded"}
+    connection.request("POST", f"{round_path}close/", urlencode({"csrfmiddlewaretoken": token}), headers)
+    answer = connection.getresponse()
     answer.read()
     if answer.status != 302:
         raise RuntimeError(f"the round was not closed: {answer.status}")
-
-
-def csrf_of(lead: load.Rater, round_path: str) -> str:
-    lead.connection.request("GET", f"{round_path}close/", headers={"Cookie": f"sessionid={lead.session}"})
-    answer = lead.connection.getresponse()
-    answer.read()
-    return cookie_of(answer, "csrftoken")
