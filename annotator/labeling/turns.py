@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from django.core.cache import cache
-from django.db.models import Exists, Max, OuterRef
+from django.db.models import Max
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Facet
@@ -40,10 +40,8 @@ class Rows:
 
 def turns(round_: Round, rater: User) -> AssignmentQuerySet:
     """The rater's turns with all that a page of one shows of its bug."""
-    mine = Assignment.objects.filter(round=round_, rater=rater).select_related(
-        "bug__item__repository", "bug__item__text"
-    )
-    return mine.annotate(has_further=Exists(FurtherBug.objects.filter(assignment=OuterRef("pk"))))
+    mine = Assignment.objects.filter(round=round_, rater=rater)
+    return mine.select_related("bug__item__repository", "bug__item__text")
 
 
 def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment | None:
@@ -127,8 +125,8 @@ def _pins(assignment: Assignment) -> tuple[ShownPin, ...]:
 
 
 def further_notes(assignment: Assignment) -> list[str]:
-    if not getattr(assignment, "has_further", True):
-        return []
+    if assignment.state == State.TODO and assignment.draft is None:
+        return []  # untouched: a note leaves a draft behind
     return list(FurtherBug.objects.filter(assignment=assignment).order_by("pk").values_list("note", flat=True))
 
 

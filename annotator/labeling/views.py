@@ -5,7 +5,9 @@ from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
+from django.template.loader import get_template
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -114,7 +116,7 @@ def _next(request: HttpRequest, study: Study, *, after: Assignment) -> HttpRespo
     round_ = after.round
     assignment = turns.next_turn(round_, cast(User, request.user))
     if assignment is None:
-        response = render(request, "labeling/_done.html", frame_of(study, round_))
+        response = swapped(request, "labeling/_done.html", frame_of(study, round_))
         response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
         return response
     is_answer = request.POST.get("act", "submit") in {"submit", "not_a_bug"}
@@ -136,42 +138,59 @@ def page(
     round_ = assignment.round
     if not round_.is_open:
         return closed(request, study, assignment)
-    before = before or turns.before(assignment)
-    after = turns.after(assignment)
-    kept = filled or turns.kept(assignment)
-    panel = panel_of(round_)
-    number = assignment.bug.number
-    has_text = str(number) in request.headers.get("X-Fetched", "").split(",")
+    number = str(assignment.bug.number)
     context: dict[str, Any] = frame_of(study, round_) | {
         "assignment": assignment,
-        "source": None if has_text else source_of(assignment.bug),
-        "filled": kept,
-        "panel": panel,
-        "facets": panel.marked(kept.chosen),
-        "reasons": panel.reasons_marked(kept.not_a_bug),
-        "reason": panel.reason_names.get(kept.not_a_bug, kept.not_a_bug),
-        "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),
+        "source": None if number in request.headers.get("X-Fetched", "").split(",") else source_of(assignment.bug),
         "problem": problem,
+        "draft_key": f"{request.user.get_username()}/{study.slug}/{round_.number}/{number}",
+        "place": assignment.position + 1,
+        "total": turns.share(round_, assignment.rater_id),
+        "is_swap": is_swap(request),
+        **_answer_side(assignment, filled or turns.kept(assignment)),
+        **_ways(study, assignment, before=before),
+    }
+    if is_swap(request):
+        return swapped(request, "labeling/_turn.html", context, status=422 if problem else 200)
+    study.my_roles = roles_in(request.user, study)  # type: ignore[attr-defined]  # for the page's frame
+    return render(request, "labeling/label.html", context, status=422 if problem else 200)
+
+
+def _answer_side(assignment: Assignment, filled: forms.Filled) -> dict[str, Any]:
+    panel = panel_of(assignment.round)
+    return {
+        "filled": filled,
+        "panel": panel,
+        "facets": panel.marked(filled.chosen),
+        "reasons": panel.reasons_marked(filled.not_a_bug),
+        "reason": panel.reason_names.get(filled.not_a_bug, filled.not_a_bug),
+        "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),
         "further": turns.further_notes(assignment),
         "confidences": Assignment.Confidence.choices,
         "skip_reasons": forms.SKIP_REASONS,
         "can_skip": assignment.state in {State.TODO, State.CLAIMED, State.PARKED},
         "can_park": assignment.state in {State.TODO, State.CLAIMED},
-        "bug_url": bug_url(study, round_, number),
-        "previous_url": bug_url(study, round_, before) if before else "",
-        "next_number": after,
-        "next_url": bug_url(study, round_, after) if after else "",
-        "draft_key": f"{request.user.get_username()}/{study.slug}/{round_.number}/{number}",
         "draft_at": assignment.draft_at.isoformat() if assignment.draft_at else "",
-        "sign_in_url": f"{reverse('account_login')}?{urlencode({'next': bug_url(study, round_, number)})}",
-        "place": assignment.position + 1,
-        "total": turns.share(round_, assignment.rater_id),
-        "is_swap": is_swap(request),
     }
-    if not is_swap(request):
-        study.my_roles = roles_in(request.user, study)  # type: ignore[attr-defined]  # for the page's frame
-    template = "labeling/_turn.html" if is_swap(request) else "labeling/label.html"
-    return render(request, template, context, status=422 if problem else 200)
+
+
+def _ways(study: Study, assignment: Assignment, *, before: int | None) -> dict[str, Any]:
+    """Where one can go from a bug; `before` is the one answered just now, where that is known."""
+    here = bug_url(study, assignment.round, assignment.bug.number)
+    previous, after = before or turns.before(assignment), turns.after(assignment)
+    return {
+        "bug_url": here,
+        "previous_url": bug_url(study, assignment.round, previous) if previous else "",
+        "next_number": after,
+        "next_url": bug_url(study, assignment.round, after) if after else "",
+        "sign_in_url": f"{reverse('account_login')}?{urlencode({'next': here})}",
+    }
+
+
+def swapped(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+    """A fragment: it shows nothing of the page's frame, so nothing of it is made ready."""
+    html = get_template(template).render(context | {"csrf_token": get_token(request)})
+    return HttpResponse(html, status=status)
 
 
 def frame_of(study: Study, round_: Round) -> dict[str, Any]:
@@ -206,7 +225,7 @@ def read(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse
     study, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
     context = {"source": source_of(assignment.bug), "bug_url": bug_url(study, round_, bug)}
-    return render(request, "labeling/_source.html", context)
+    return swapped(request, "labeling/_source.html", context)
 
 
 @login_required
