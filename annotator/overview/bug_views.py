@@ -28,7 +28,9 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
     facets = bugs.asked(study)
     filters = _filters(request.GET, facets)
     before = _whole(request.GET.get("before", ""))
-    found = bugs.page(study, filters, facets, after=_whole(request.GET.get("after", "")) or 0, before=before)
+    found = bugs.page(
+        study, filters, facets, viewer=request.user, after=_whole(request.GET.get("after", "")) or 0, before=before
+    )
     context = {
         "study": study,
         "filters": filters,
@@ -96,15 +98,18 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
     study = study_for(request.user, slug)
     found = _find(study, bug)
     previous, following = bugs.neighbours(found)
+    is_in_hand = bool(bugs.in_hand([found], request.user))
+    is_nameless = bugs.hides_names(study, found, study.my_roles)  # type: ignore[attr-defined]  # set by study_for
     context = {
         "study": study,
         "bug": found,
         "source": source_of(found),
         "bug_url": reverse("collection:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
-        "settled": bugs.settled(found),
-        "disputed": bugs.disputed(found),
-        "given": bugs.given(found, request.user),
+        "is_in_hand": is_in_hand,
+        "settled": [] if is_in_hand else bugs.settled(found),
+        "disputed": [] if is_in_hand else bugs.disputed(found),
+        "given": [] if is_in_hand else bugs.given(found, request.user, is_nameless=is_nameless),
         "siblings": bugs.siblings(found),
         "previous": previous,
         "next": following,

@@ -6,12 +6,15 @@ from dataclasses import dataclass, field
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from annotator.accounts.models import User
+from annotator.adjudication.item import letters_of
 from annotator.adjudication.models import Dispute, Resolution
+from annotator.adjudication.positions import positions_of
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round, RoundBug
 from annotator.overview.choosing import FINAL_KINDS
 from annotator.sampling.models import Bug
-from annotator.studies.models import Study
+from annotator.studies.models import Role, Study
+from annotator.studies.protocol import protocol_of
 
 PAGE = 50
 OPEN, SETTLED, FREE = "disputed", "settled", "free"
@@ -90,7 +93,9 @@ def _final(**which: str) -> "QuerySet[Resolution]":
     return settled.filter(**which)
 
 
-def page(study: Study, filters: Filters, facets: Sequence[Facet], *, after: int = 0, before: int | None = None) -> Page:
+def page(
+    study: Study, filters: Filters, facets: Sequence[Facet], *, viewer: User, after: int = 0, before: int | None = None
+) -> Page:
     """By number, from one side or the other; the whole is never counted."""
     bugs = narrowed(study, filters).select_related("item__repository")
     if before is not None:
@@ -100,16 +105,19 @@ def page(study: Study, filters: Filters, facets: Sequence[Facet], *, after: int 
         found = list(bugs.filter(number__gt=after).order_by("number")[: PAGE + 1])
         shown, has_next, has_previous = found[:PAGE], len(found) > PAGE, after > 0
     return Page(
-        rows=tuple(_rows(shown, facets)),
+        rows=tuple(_rows(shown, facets, viewer)),
         next_after=shown[-1].number if shown and has_next else None,
         previous_before=shown[0].number if shown and has_previous else None,
     )
 
 
-def _rows(bugs: Sequence[Bug], facets: Sequence[Facet]) -> list[Row]:
+def _rows(bugs: Sequence[Bug], facets: Sequence[Facet], viewer: User) -> list[Row]:
     ids = [bug.pk for bug in bugs]
+    hidden = in_hand(bugs, viewer)
     labels: dict[tuple[int, int], list[str]] = {}
-    settled = Resolution.objects.filter(bug__in=ids, is_current=True, is_stale=False, category__isnull=False)
+    settled = Resolution.objects.filter(
+        bug__in=set(ids) - hidden, is_current=True, is_stale=False, category__isnull=False
+    )
     for bug, facet, name in settled.order_by("slot").values_list("bug_id", "facet_id", "category__name"):
         labels.setdefault((bug, facet), []).append(name)
     rounds: dict[int, list[str]] = {}
@@ -130,6 +138,12 @@ def _rows(bugs: Sequence[Bug], facets: Sequence[Facet]) -> list[Row]:
     ]
 
 
+def in_hand(bugs: Sequence[Bug], viewer: User) -> set[int]:
+    """Bugs that the viewer has to label again: earlier labels would sway the second look."""
+    turns = Assignment.objects.filter(rater=viewer, bug__in=bugs, round__state=Round.State.OPEN)
+    return set(turns.values_list("bug_id", flat=True))
+
+
 # --- one bug
 
 
@@ -138,6 +152,7 @@ class Given:
     """One rater's answers on the bug in a round that is no longer open."""
 
     turn: Assignment
+    name: str  # of the rater, or a letter where names are hidden
     answers: tuple[tuple[Facet, str, bool], ...]  # facet, category, flagged by its rater
     evidence: tuple[Evidence, ...]
 
@@ -146,11 +161,23 @@ class Given:
         return self.turn.note or " ".join(filter(None, (self.turn.skip_reason, self.turn.skip_note)))
 
 
-def given(bug: Bug, viewer: User) -> list[Given]:
-    """What raters answered, round by round. Nothing of an open round, not even the viewer's own."""
+def hides_names(study: Study, bug: Bug, roles: frozenset[str]) -> bool:
+    """Whether the protocol keeps the raters' names from the viewer, who may still decide on this bug."""
+    if Role.ADJUDICATOR not in roles or not protocol_of(study).hide_names:
+        return False
+    return Dispute.objects.filter(bug=bug, is_open=True).exists()
+
+
+def given(bug: Bug, viewer: User, *, is_nameless: bool = False) -> list[Given]:
+    """What raters answered, round by round. Nothing of an open round, not even the viewer's own.
+
+    Without names raters are letters, in an order that differs from bug to bug.
+    """
     turns = Assignment.objects.visible_to(viewer).filter(bug=bug).exclude(round__state=Round.State.OPEN)
     turns = turns.filter(Q(state=Assignment.State.SUBMITTED) | Q(state=Assignment.State.SKIPPED))
     rows = list(turns.select_related("round", "rater").order_by("round__number", "rater__username"))
+    names = _nameless(bug, rows) if is_nameless else {turn.rater_id: turn.rater.username for turn in rows}
+    rows.sort(key=lambda turn: (turn.round.number, names[turn.rater_id]))
     answers: dict[int, list[Answer]] = {}
     current = (
         Answer.objects.current().visible_to(viewer).filter(assignment__in=rows).select_related("facet", "category")
@@ -166,6 +193,7 @@ def given(bug: Bug, viewer: User) -> list[Given]:
     return [
         Given(
             turn=turn,
+            name=names[turn.rater_id],
             answers=tuple(
                 (answer.facet, answer.category.name, (turn.pk, answer.facet_id) in flagged)
                 for answer in answers.get(turn.pk, ())
@@ -175,6 +203,13 @@ def given(bug: Bug, viewer: User) -> list[Given]:
         )
         for turn in rows
     ]
+
+
+def _nameless(bug: Bug, rows: Sequence[Assignment]) -> dict[int, str]:
+    """The letters that the queue of disputes uses; raters who are not in it have none."""
+    basis = Dispute.objects.filter(bug=bug, is_open=True).select_related("round").first()
+    letters = letters_of(positions_of(bug, basis.round)) if basis else {}
+    return {turn.rater_id: f"Rater {letters.get(turn.rater_id, '')}".rstrip() for turn in rows}
 
 
 def settled(bug: Bug) -> list[Resolution]:

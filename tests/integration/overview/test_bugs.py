@@ -1,8 +1,11 @@
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
 from annotator.codebook.models import Category
 from annotator.labeling.models import Flag
 from annotator.overview import bugs as pages
 from annotator.overview.closing import close_round
-from tests.factories import answer, make_bugs
+from tests.factories import answer, make_bugs, make_round
 
 SAME = {"cause": "type", "stage": "training"}
 OTHER = {"cause": "api", "stage": "training"}
@@ -73,3 +76,39 @@ def test_rater_flags_an_own_answer_after_the_close(client, main_round, bugs, ali
     assert client.post("/frameworks/bugs/1/flag/", sent).status_code == 302
     raised = Flag.objects.get()
     assert (raised.assignment.rater, raised.reason) == (alice, "Misread the diff.")
+
+
+def test_names_are_kept_from_who_may_still_decide(client, study, main_round, bugs, alice, bob, ada, lee):
+    for rater, answers in ((alice, SAME), (bob, OTHER)):
+        answer(main_round, bugs[0], rater, answers)
+    close_round(round_=main_round, by=lee)
+    study.protocol = {"hide_names": True}
+    study.save()
+    client.force_login(ada)
+    shown = client.get("/frameworks/bugs/1/")
+    assert [one.name for one in shown.context["given"]] == ["Rater A", "Rater B"]
+    assert shown.context["disputed"] == ["Cause"]
+    assert b"alice" not in shown.content
+    client.force_login(alice)
+    assert b"bob" in client.get("/frameworks/bugs/1/").content
+
+
+def test_who_labels_a_bug_again_is_not_shown_what_it_had(client, study, main_round, bugs, alice, bob, lee):
+    for rater in (alice, bob):
+        answer(main_round, bugs[0], rater, SAME)
+    close_round(round_=main_round, by=lee)
+    make_round(study, bugs=bugs[:1], raters=[alice], by=lee, kind="retest", name="Again")
+    client.force_login(alice)
+    assert client.get("/frameworks/bugs/1/").context["given"] == []
+    assert client.get("/frameworks/bugs/").context["page"].rows[0].labels == ("", "")
+    client.force_login(bob)
+    assert len(client.get("/frameworks/bugs/1/").context["given"]) == 2
+
+
+def test_list_takes_as_many_queries_for_many_bugs_as_for_few(client, study, bugs, alice, django_assert_num_queries):
+    client.force_login(alice)
+    with CaptureQueriesContext(connection) as few:
+        client.get("/frameworks/bugs/")
+    make_bugs(study, 40)
+    with django_assert_num_queries(len(few)):
+        client.get("/frameworks/bugs/")
