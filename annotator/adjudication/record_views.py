@@ -11,6 +11,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.adjudication import actions, audits, forms, reopening
+from annotator.adjudication.after import after_discussion
+from annotator.adjudication.deciding import NOT_YET
 from annotator.adjudication.item import Item, item_of, letters_of, settled_on
 from annotator.adjudication.models import AuditPick
 from annotator.adjudication.past import past_of
@@ -98,6 +100,18 @@ def reopen(request: Request, slug: str, number: int) -> HttpResponse:
     return redirect("adjudication:history", slug, number)
 
 
+@login_required
+@require_GET
+def after(request: Request, slug: str, number: int) -> HttpResponse:
+    """How far the raters agree after the discussion, beside the blind agreement that stays."""
+    study = study_for(request.user, slug)
+    round_ = get_object_or_404(Round, study=study, number=number)
+    hidden = protocol_of(study).hide_names
+    rows = [] if round_.is_open else after_discussion(round_)
+    context = {"study": study, "round": round_, "rows": rows, "names_hidden": hidden, "not_yet": NOT_YET}
+    return render(request, "adjudication/after.html", context)
+
+
 # --- the audit of unanimous bugs
 
 
@@ -115,6 +129,7 @@ def audit_page(request: Request, study: Study, *, problem: str = "") -> HttpResp
         "rounds": [audits.summary(round_) for round_ in closed],
         "picks": audits.waiting_for(study, request.user)[:200],
         "can_decide": bool({Role.ADJUDICATOR} & study.my_roles),  # type: ignore[attr-defined]  # set by study_for
+        "by_majority": protocol_of(study).by_majority,
         "can_accept": bool({Role.ADJUDICATOR, Role.LEAD} & study.my_roles),  # type: ignore[attr-defined]  # as above
         "problem": problem,
     }

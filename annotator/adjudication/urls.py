@@ -15,6 +15,7 @@ urlpatterns = [
     path(BUG + "change/", record_views.change, name="change"),
     path(BUG + "reopen/", record_views.reopen, name="reopen"),
     path("adjudication/rounds/<int:number>/majority/", views.majority, name="majority"),
+    path("adjudication/rounds/<int:number>/after/", record_views.after, name="after"),
     path("adjudication/mine/", rater_views.mine, name="mine"),
     path("adjudication/mine/bugs/<int:number>/", rater_views.own, name="own"),
     path("adjudication/meeting/", meeting_views.meeting, name="meeting"),

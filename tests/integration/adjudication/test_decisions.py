@@ -4,6 +4,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from annotator.adjudication import actions, meetings, reopening
+from annotator.adjudication.after import after_discussion
 from annotator.adjudication.deciding import NOT_YET
 from annotator.adjudication.models import Dispute, Resolution, Stand
 from annotator.adjudication.queries import final_labels
@@ -347,6 +348,9 @@ def test_case_13_too_early_too_late_and_opened_again(study, bugs, alice, bob, ad
         row[0] for row in final_labels(study).filter(facet=facet).order_by("bug__number").values_list("category__name")
     ] == [names[one] for one in "AABBAB"]
     assert [(row.digest, row.entries) for row in Snapshot.objects.filter(round=round_)] == before
+    discussed = after_discussion(round_)[0]
+    assert discussed.blind.value == pytest.approx(1 / 3, abs=1e-12)
+    assert discussed.after.observed == pytest.approx(5 / 6)  # Bob's second look; the adjudicator's word is no rater's
 
 
 def test_opening_again_is_refused_for_who_did_not_rate_and_without_a_reason(disputed, ada, bob, lee):

@@ -367,3 +367,15 @@ def test_majority_decides_from_the_page_only_by_protocol(study, disputed, lee, s
     assert sent(lee, address, {}).status_code == 409
     Study.objects.filter(pk=study.pk).update(protocol={"by_majority": True})
     assert sent(lee, address, {}).status_code == 302
+
+
+def test_agreement_after_discussion_stands_beside_the_blind_one(disputed, main_round, alice, bob, lee, facet, seen):
+    assert ".50" in text(seen(lee, f"{QUEUE}rounds/1/after/"))
+    actions.take_stand(bug=disputed, facet=facet, move="accept", by=bob)
+    page = text(seen(lee, f"{QUEUE}rounds/1/after/"))
+    assert "1.00" in page
+    assert ".50" in page
+
+
+def test_agreement_after_discussion_of_an_open_round_is_not_yet(main_round, lee, seen):
+    assert "Not yet" in text(seen(lee, f"{QUEUE}rounds/1/after/"))

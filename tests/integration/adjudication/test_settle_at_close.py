@@ -4,11 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotator.adjudication.actions import settle_at_close
+from annotator.adjudication.actions import forget_settled, settle_at_close
 from annotator.adjudication.finals import Final, import_finals, withdraw_finals
-from annotator.adjudication.models import Resolution
+from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.queries import final_labels
-from annotator.codebook.models import Category, Facet
+from annotator.codebook.models import Category
 from annotator.labeling.actions import freeze
 from annotator.labeling.models import Round
 from annotator.web.errors import BadInput
@@ -224,5 +224,13 @@ def test_labels_of_a_stranger_are_refused(study, charlie):
         final_labels(study, "charlie")
 
 
-def test_facets_are_those_of_the_study(study):
-    assert Facet.objects.filter(codebook__study=study).count() == 3
+def test_undoing_an_import_takes_back_what_had_settled_itself(study, bugs, alice, bob, lee):
+    round_ = imported_round(study)
+    for rater, cause in [(alice, "type"), (bob, "type")]:
+        vote(round_, bugs[0], rater, cause)
+    vote(round_, bugs[1], alice, "type")
+    vote(round_, bugs[1], bob, "api")
+    settle_at_close(round_=round_, by=lee)
+    assert forget_settled(round_=round_, by=lee) == 1
+    assert not Resolution.objects.exists()
+    assert not Dispute.objects.exists()
