@@ -1,0 +1,108 @@
+"""What the REST interface of the codebook takes and gives."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from annotator.codebook.changes import CategoryChange, FacetChange
+from annotator.codebook.models import Facet, Version
+
+
+class CategorySerializer(serializers.Serializer[Any]):
+    """As in a codebook file; what is left out is empty."""
+
+    name = serializers.CharField()
+    id = serializers.CharField()
+    parent = serializers.CharField(required=False)  # type: ignore[assignment]  # a field of that name
+    order = serializers.FloatField(required=False)
+    definition = serializers.CharField(required=False)
+    include = serializers.CharField(required=False)
+    exclude = serializers.CharField(required=False)
+    examples = serializers.ListField(child=serializers.CharField(), required=False)
+    hotkey = serializers.CharField(required=False)
+    aka = serializers.ListField(child=serializers.CharField(), required=False)
+    unverified = serializers.BooleanField(required=False)
+    not_applicable = serializers.BooleanField(required=False)
+    retired = serializers.BooleanField(required=False)
+
+
+class FacetSerializer(serializers.Serializer[Any]):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    definition = serializers.CharField(required=False)
+    kind = serializers.ChoiceField(choices=Facet.Kind.choices, required=False)
+    answers = serializers.ChoiceField(choices=["one", "many"], required=False)
+    decided = serializers.ChoiceField(choices=Facet.Decided.choices, required=False)
+    optional = serializers.BooleanField(required=False)
+    hotkey = serializers.CharField(required=False)
+    categories = CategorySerializer(many=True)
+
+
+class CodebookSerializer(serializers.Serializer[Any]):
+    title = serializers.CharField()
+    version = serializers.IntegerField()
+    digest = serializers.CharField()
+    in_use = serializers.BooleanField()
+    facets = FacetSerializer(many=True)
+
+
+class PresetSerializer(serializers.Serializer[Any]):
+    slug = serializers.CharField()
+    title = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of that name
+    facets = serializers.ListField(child=serializers.DictField())
+
+
+class VersionSerializer(serializers.ModelSerializer[Version]):
+    published_by = serializers.CharField(source="published_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = Version
+        fields = ["number", "digest", "published_at", "published_by", "reason"]
+
+
+class CategoryInput(serializers.Serializer[Any]):
+    """What is to be different; what is left out stays."""
+
+    name = serializers.CharField(max_length=2000, required=False, trim_whitespace=False)
+    parent = serializers.CharField(max_length=12, required=False, allow_blank=True)  # type: ignore[assignment]  # a field of that name: id, or empty for the top level
+    order = serializers.FloatField(required=False, source="rank")
+    definition = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
+    include = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
+    exclude = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
+    examples = serializers.ListField(child=serializers.CharField(max_length=10_000), required=False, max_length=50)
+    aka = serializers.ListField(child=serializers.CharField(max_length=2000), required=False, max_length=50)
+    hotkey = serializers.CharField(max_length=1, required=False, allow_blank=True)
+    unverified = serializers.BooleanField(required=False, source="is_unverified")
+    reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+
+    def change(self) -> CategoryChange:
+        given = {name: value for name, value in self.validated_data.items() if name != "reason"}
+        return CategoryChange(**given)
+
+
+class NewCategoryInput(CategoryInput):
+    name = serializers.CharField(max_length=2000, trim_whitespace=False)
+
+
+class FacetInput(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=120, required=False)
+    definition = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
+    hotkey = serializers.CharField(max_length=1, required=False, allow_blank=True)
+    kind = serializers.ChoiceField(choices=Facet.Kind.choices, required=False)
+    answers = serializers.ChoiceField(choices=["one", "many"], required=False)
+    decided = serializers.ChoiceField(choices=Facet.Decided.choices, required=False)
+    optional = serializers.BooleanField(required=False, source="is_optional")
+
+    def change(self) -> FacetChange:
+        given = {name: value for name, value in self.validated_data.items() if name not in {"id", "answers"}}
+        answers = self.validated_data.get("answers")
+        return FacetChange(**given, is_many=None if answers is None else answers == "many")
+
+
+class NewFacetInput(FacetInput):
+    id = serializers.CharField(max_length=60)
+
+
+class ReasonInput(serializers.Serializer[Any]):
+    reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
