@@ -1,0 +1,145 @@
+"""A study's people and protocol over REST: what the pages can do, under the same rules."""
+
+from typing import Any, cast
+
+from django.http import Http404
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework.decorators import api_view
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from annotator.accounts.models import Token, User
+from annotator.studies import actions, queries
+from annotator.studies import serializers as shapes
+from annotator.studies.access import study_for
+from annotator.studies.models import Invitation, Role, Study
+from annotator.studies.protocol import protocol_of
+from annotator.web.errors import Refused
+
+
+@extend_schema(responses=shapes.StudySerializer)
+@api_view(["GET"])
+def study(request: Request, slug: str) -> Response:
+    """A study of yours."""
+    return Response(shapes.StudySerializer(study_for(request.user, slug)).data)
+
+
+# --- members
+
+
+@extend_schema(responses=shapes.MemberSerializer(many=True))
+@api_view(["GET"])
+def members(request: Request, slug: str) -> Response:
+    """Who is in the study, by user name."""
+    rows = queries.members_of(study_for(request.user, slug))
+    return Response(shapes.MemberSerializer(rows, many=True).data)
+
+
+@extend_schema(request=shapes.MemberInput, responses=shapes.MemberSerializer(many=True))
+@api_view(["PUT"])
+def member(request: Request, slug: str, username: str) -> Response:
+    """Exactly these roles; with none the person leaves."""
+    found = study_for(request.user, slug, Role.LEAD)
+    person = _person(found, username)
+    given = _given(shapes.MemberInput, request)
+    actions.set_roles(study=found, user=person, roles=given["roles"], by=_me(request))
+    if given["roles"]:
+        actions.describe_member(
+            study=found, user=person, experience=given["experience"], tie=given["tie"], by=_me(request)
+        )
+    return Response(shapes.MemberSerializer(queries.members_of(found), many=True).data)
+
+
+@extend_schema(request=None, responses=shapes.LinkSerializer)
+@api_view(["POST"])
+def password_link(request: Request, slug: str, username: str) -> Response:
+    """A one-time link by which the person sets a new password. Not with a key: a stolen one must not open accounts."""
+    found = study_for(request.user, slug, Role.LEAD)
+    person = _person(found, username)
+    if isinstance(request.auth, Token):
+        raise Refused("A key cannot make password links. Make them in the browser, under Members.")
+    secret = actions.reset_password(study=found, user=person, by=_me(request))
+    return Response({"link": request.build_absolute_uri(reverse("accounts:reset", args=[secret]))})
+
+
+# --- invitations
+
+
+@extend_schema(methods=["GET"], responses=shapes.InvitationSerializer(many=True))
+@extend_schema(methods=["POST"], request=shapes.InvitationInput, responses={201: shapes.LinkSerializer})
+@api_view(["GET", "POST"])
+def invitations(request: Request, slug: str) -> Response:
+    """Invitations that still work; POST makes one and shows its link this once."""
+    found = study_for(request.user, slug, Role.LEAD)
+    if request.method == "GET":
+        return Response(shapes.InvitationSerializer(queries.open_invitations(found), many=True).data)
+    _, secret = actions.invite(study=found, by=_me(request), **_given(shapes.InvitationInput, request))
+    return Response({"link": request.build_absolute_uri(reverse("studies:join", args=[secret]))}, status=201)
+
+
+@extend_schema(request=None, responses={204: None})
+@api_view(["DELETE"])
+def invitation(request: Request, slug: str, key: str) -> Response:
+    """Revoke an invitation."""
+    found = study_for(request.user, slug, Role.LEAD)
+    actions.revoke_invitation(
+        invitation=get_object_or_404(Invitation, study=found, digest__startswith=key), by=_me(request)
+    )
+    return Response(status=204)
+
+
+@extend_schema(request=shapes.JoinInput, responses=shapes.StudySerializer)
+@api_view(["POST"])
+def join(request: Request) -> Response:
+    """Join a study by the token of an invitation."""
+    joined = actions.accept(secret=_given(shapes.JoinInput, request)["token"], user=_me(request))
+    return Response(shapes.StudySerializer(study_for(request.user, joined.slug)).data)
+
+
+# --- the protocol
+
+
+@extend_schema(methods=["GET"], responses=shapes.ProtocolSerializer)
+@extend_schema(methods=["PUT"], request=shapes.ProtocolInput, responses=shapes.ProtocolSerializer)
+@api_view(["GET", "PUT"])
+def protocol(request: Request, slug: str) -> Response:
+    """How labels are decided; PUT is a deviation with its reason."""
+    found = study_for(request.user, slug, *([] if request.method == "GET" else [Role.LEAD]))
+    if request.method == "PUT":
+        filled = shapes.ProtocolInput(data=request.data)
+        filled.is_valid(raise_exception=True)
+        actions.change_protocol(
+            study=found, protocol=filled.protocol(), reason=filled.validated_data["reason"], by=_me(request)
+        )
+        found.refresh_from_db()
+    return Response(protocol_of(found).as_dict())
+
+
+@extend_schema(responses=shapes.DeviationSerializer(many=True))
+@api_view(["GET"])
+def deviations(request: Request, slug: str) -> Response:
+    """What changed since the protocol was laid down, newest first."""
+    rows = study_for(request.user, slug).deviations.select_related("by").order_by("-at", "-pk")
+    return Response(shapes.DeviationSerializer(rows, many=True).data)
+
+
+# --- in common
+
+
+def _person(found: Study, username: str) -> User:
+    person = User.objects.filter(username=username, memberships__study=found).first()
+    if person is None:
+        raise Http404("There is no such member.")
+    return person
+
+
+def _given(shape: type[Any], request: Request) -> dict[str, Any]:
+    filled = shape(data=request.data)
+    filled.is_valid(raise_exception=True)
+    return cast(dict[str, Any], filled.validated_data)
+
+
+def _me(request: Request) -> User:
+    return cast(User, request.user)
