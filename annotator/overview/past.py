@@ -11,9 +11,13 @@ from annotator.accounts.models import User
 from annotator.history.models import Event
 from annotator.labeling.models import Round
 from annotator.labeling.queries import open_round_ids
-from annotator.studies.models import Study
+from annotator.studies.access import roles_in
+from annotator.studies.models import Role, Study
+from annotator.studies.protocol import protocol_of
 
 PAGE = 100
+ROUTINE = {"answered", "changed an answer", "adjudicated", "took a stand"}
+TALK = {"took a stand", "came to agree", "remarked", "flagged an answer"}
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Happening:
     @property
     def is_routine(self) -> bool:
         """Many in a row say no more than their number."""
-        return self.verb in {"answered", "changed an answer", "skipped", "settled a dispute", "took a stand"}
+        return self.verb in ROUTINE and not self.why
 
 
 @dataclass(frozen=True)
@@ -76,32 +80,38 @@ def page(study: Study, viewer: User, *, after: Cursor | None, actor: str = "") -
     else:
         rows = list(events[: PAGE + 1])
     shown = rows[:PAGE]
+    told = _once(_told(shown, study, viewer))
     if len(rows) <= PAGE:
-        return _told(shown, study), None
+        return told, None
     last = shown[-1].at
     before = after.shown if after and after.at == last else 0
-    return _told(shown, study), Cursor(last, before + sum(event.at == last for event in shown))
+    return told, Cursor(last, before + sum(event.at == last for event in shown))
 
 
 def recent(study: Study, viewer: User, *, most: int = 8) -> list[Happening]:
     """The latest, with what is alike in a row told once."""
+    return _once(_told(list(visible(study, viewer)[:200]), study, viewer), is_brief=True)[:most]
+
+
+def _once(happenings: Sequence[Happening], *, is_brief: bool = False) -> list[Happening]:
+    """Acts alike in a row as one with their number; in full only those that have nothing more to say."""
     found: list[Happening] = []
-    for one in _told(list(visible(study, viewer)[:200]), study):
-        if found and one.is_routine and found[-1].key == one.key:
-            found[-1] = replace(found[-1], count=found[-1].count + 1)
-        elif len(found) == most:
-            break
+    for one in happenings:
+        is_alike = bool(found) and one.is_routine and found[-1].is_routine and found[-1].key == one.key
+        if is_alike and (is_brief or not (one.change or found[-1].change)):
+            found[-1] = replace(found[-1], count=found[-1].count + 1, label="")
         else:
             found.append(one)
     return found
 
 
-def _told(events: Sequence[Event], study: Study) -> list[Happening]:
+def _told(events: Sequence[Event], study: Study, viewer: User) -> list[Happening]:
     names = dict(Round.objects.filter(study=study).values_list("pk", "name"))
+    is_nameless = protocol_of(study).hide_names and Role.ADJUDICATOR in roles_in(viewer, study)
     return [
         Happening(
             at=event.at,
-            actor=event.actor_name,
+            actor="a rater" if is_nameless and event.verb in TALK else event.actor_name,
             verb=event.verb,
             label=event.label,
             round=names.get(event.round_id or 0, ""),
@@ -130,4 +140,4 @@ def _words(value: Any) -> str:
         ]
     if isinstance(value, list):
         return ", ".join(filter(None, map(_words, value)))[:400]
-    return "" if value is None else str(value)[:200]
+    return "" if value is None or value is False else str(value)[:200]

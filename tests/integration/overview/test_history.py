@@ -1,3 +1,4 @@
+from annotator.adjudication.actions import take_stand
 from annotator.history.actions import record
 from annotator.overview import past
 from annotator.overview.closing import close_round
@@ -48,3 +49,22 @@ def test_keys_of_the_database_are_not_told(client, main_round, bugs, alice):
     client.force_login(alice)
     shown = client.get("/frameworks/history/").context["events"]
     assert [event.change for event in shown if event.verb == "answered"] == [""]
+
+
+def test_answers_in_a_row_are_told_as_one_line(client, main_round, bugs, alice):
+    for bug in bugs:
+        answer(main_round, bug, alice, SAME)
+    client.force_login(alice)
+    counts = [event.count for event in client.get("/frameworks/history/").context["events"] if event.verb == "answered"]
+    assert counts == [6]
+
+
+def test_names_of_raters_are_kept_from_who_decides(client, study, main_round, bugs, alice, bob, ada, lee):
+    answer(main_round, bugs[0], alice, SAME)
+    answer(main_round, bugs[0], bob, SAME | {"cause": "api"})
+    close_round(round_=main_round, by=lee)
+    take_stand(bug=bugs[0], facet=study.codebook.facets.get(key="cause"), move="keep", by=alice)
+    for user, told in ((ada, "a rater"), (bob, "alice")):
+        client.force_login(user)
+        events = client.get("/frameworks/history/").context["events"]
+        assert [event.actor for event in events if event.verb == "took a stand"] == [told]
