@@ -2,9 +2,12 @@
 
 from django.urls import path
 
-from annotator.overview import starting_api
+from annotator.overview import api, starting_api
 
 app_name = "overview-api"
 urlpatterns = [
     path("studies/", starting_api.studies, name="studies"),
+    path("studies/<slug:slug>/rounds/", api.Rounds.as_view(), name="rounds"),
+    path("studies/<slug:slug>/rounds/<int:number>/close/", api.Close.as_view(), name="close"),
+    path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]

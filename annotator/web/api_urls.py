@@ -3,7 +3,13 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from annotator.web import schema as schema_extensions  # noqa: F401  # registers how a key is sent
+
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("docs/", SpectacularSwaggerSplitView.as_view(), name="docs"),
+    path(
+        "docs/",
+        SpectacularSwaggerSplitView.as_view(template_name="web/docs.html", title="REST interface · Concord"),
+        name="docs",
+    ),
 ]
