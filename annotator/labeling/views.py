@@ -116,7 +116,7 @@ def _next(request: HttpRequest, study: Study, *, after: Assignment) -> HttpRespo
     round_ = after.round
     assignment = turns.next_turn(round_, cast(User, request.user))
     if assignment is None:
-        response = swapped(request, "labeling/_done.html", frame_of(study, round_))
+        response = swapped(request, "labeling/_done.html", frame_of(study, round_) | {"is_swap": True})
         response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
         return response
     is_answer = request.POST.get("act", "submit") in {"submit", "not_a_bug"}
