@@ -218,6 +218,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
+    "OAS_VERSION": "3.1.1",
+    "ENUM_NAME_OVERRIDES": {
+        "RoundKindEnum": "annotator.labeling.models.Round.Kind",
+        "FacetKindEnum": "annotator.codebook.models.Facet.Kind",
+        "EvidenceKindEnum": "annotator.labeling.models.Evidence.Kind",
+    },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "annotator.web.schema.add_problems",

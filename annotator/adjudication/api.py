@@ -207,7 +207,7 @@ def unanimous(request: Request, slug: str, number: int) -> Response:
     return Response(shapes.PickSerializer(picks, many=True).data)
 
 
-@extend_schema(request=shapes.PickInput, responses=shapes.PickSerializer)
+@extend_schema(operation_id="studies_rounds_unanimous_pick", request=shapes.PickInput, responses=shapes.PickSerializer)
 @api_view(["POST"])
 def pick(request: Request, slug: str, number: int, bug: int) -> Response:
     """The outcome of a second look."""

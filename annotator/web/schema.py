@@ -5,7 +5,7 @@ from typing import Any
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 
 
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[misc,no-untyped-call]  # the library is untyped
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # the library is untyped
     """How a key is sent."""
 
     target_class = "annotator.accounts.authentication.TokenAuthentication"
