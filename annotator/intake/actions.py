@@ -11,14 +11,17 @@ from annotator.accounts.models import User
 from annotator.adjudication.actions import settle_at_close
 from annotator.agreement.actions import take_snapshot
 from annotator.history.actions import record
+from annotator.intake.heads import heads_of
 from annotator.intake.mapping import Mapping, to_document
 from annotator.intake.models import Import
 from annotator.intake.planning import Progress, make_plan
 from annotator.intake.plans import Plan
 from annotator.intake.queries import known_of
-from annotator.intake.sheets import Sheet
+from annotator.intake.sheets import Sheet, read_grid, read_sheet
+from annotator.intake.spans import spans_of
 from annotator.intake.storing import Stored, Storer
 from annotator.studies.models import Study
+from annotator.web.errors import Refused
 
 COUNTED = ("rows", "items_created", "bugs_created", "bugs_matched", "answers", "finals", "votes")
 
@@ -54,47 +57,107 @@ def import_file(
     report, stored = run_import(study=study, sheet=sheet, mapping=mapping, by=by)
     if stored is None:
         return report
-    row = Import.objects.create(
-        study=study,
-        number=next_number(study),
-        filename=filename[-255:],
-        file=data,
-        sha256=hashlib.sha256(data).hexdigest(),
-        mapping=to_document(mapping),
-        state=Import.State.DONE,
-        rows_done=report["rows"],
-        rows_total=report["rows"],
-        report=report,
-        created_ids=spans_of(stored),
-        created_by=by,
-        finished_at=timezone.now(),
-    )
-    record_import(row, by=by)
+    row = new_import(study=study, filename=filename, data=data, by=by)
+    row.mapping = to_document(mapping)
+    finish(row, report, stored, by=by)
     return report
 
 
-def next_number(study: Study) -> int:
-    return (Import.objects.filter(study=study).aggregate(latest=Max("number"))["latest"] or 0) + 1
+def new_import(*, study: Study, filename: str, data: bytes, by: User | None) -> Import:
+    """Under the study's next number; the caller holds the study's row."""
+    latest = Import.objects.filter(study=study).aggregate(latest=Max("number"))["latest"] or 0
+    return Import(
+        study=study,
+        number=latest + 1,
+        filename=(filename.replace("\x00", "") or "sheet")[-255:],
+        file=data,
+        sha256=hashlib.sha256(data).hexdigest(),
+        created_by=by,
+    )
 
 
-def record_import(row: Import, *, by: User | None) -> None:
-    counts = {name: row.report[name] for name in COUNTED} if row.report else {}
-    new = {"file": row.filename, "sha256": row.sha256, **counts}
+def finish(row: Import, report: dict[str, Any], stored: Stored | None, *, by: User | None) -> None:
+    """Write down what came of it, in the transaction that stored it."""
+    row.state = Import.State.FAILED if report["errors"] else Import.State.DONE
+    created = stored.created if stored else {}
+    row.report, row.created_ids = report, {table: spans_of(ids) for table, ids in created.items() if ids}
+    row.rows_done = row.rows_total = report["rows"]
+    row.lease_until, row.lease_owner, row.finished_at = None, "", timezone.now()
+    row.save()
+    if stored is None:
+        return
+    new = {"file": row.filename, "sha256": row.sha256, **{name: report[name] for name in COUNTED}}
     record(
         "imported a sheet", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=row.study_id, new=new
     )
 
 
-def spans_of(stored: Stored) -> dict[str, list[list[int]]]:
-    """Ids as runs [first, last]: tens of thousands in a few pairs."""
-    return {table: spans(ids) for table, ids in stored.created.items() if ids}
+# --- in the browser: upload, choose columns, check, start
 
 
-def spans(ids: list[int]) -> list[list[int]]:
-    out: list[list[int]] = []
-    for pk in sorted(ids):
-        if out and out[-1][1] == pk - 1:
-            out[-1][1] = pk
-        else:
-            out.append([pk, pk])
-    return out
+@transaction.atomic
+def upload(*, study: Study, filename: str, data: bytes, by: User) -> Import:
+    """Keep a file that can be read; which of its columns mean what comes next."""
+    head = heads_of(data, filename=filename)
+    Study.objects.select_for_update().get(pk=study.pk)
+    row = new_import(study=study, filename=filename, data=data, by=by)
+    row.head = head
+    row.save()
+    new = {"file": row.filename, "sha256": row.sha256, "bytes": len(data)}
+    record("uploaded a sheet", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=study.pk, new=new)
+    return row
+
+
+def check(row: Import, mapping: Mapping, progress: Progress | None = None) -> dict[str, Any]:
+    """The report of a dry run over the whole file. BadInput where the mapping does not fit it."""
+    return dry_run(study=row.study, sheet=sheet_of(row, mapping), mapping=mapping, progress=progress).report()
+
+
+def sheet_of(row: Import, mapping: Mapping) -> Sheet:
+    grid = read_grid(bytes(row.file), filename=row.filename, sheet=mapping.sheet)
+    return read_sheet(grid, header_rows=mapping.header_rows)
+
+
+@transaction.atomic
+def choose(*, row: Import, mapping: Mapping, by: User) -> Import:
+    """Set how the columns are read, and keep what a dry run says of it."""
+    report = check(row, mapping)
+    row = taken(row, Import.State.UPLOADED, Import.State.FAILED)
+    row.mapping, row.report, row.state = to_document(mapping), report, Import.State.UPLOADED
+    row.rows_total = report["rows"]
+    row.save(update_fields=["mapping", "report", "state", "rows_total"])
+    new = {"mapping": row.mapping, "errors": len(report["errors"])}
+    record("chose columns", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=row.study_id, new=new)
+    return row
+
+
+def taken(row: Import, *states: str) -> Import:
+    """The row, held, in one of the states; otherwise somebody else was quicker."""
+    held = Import.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
+    if held.state not in states:
+        raise Refused(f"This import is {held.get_state_display().lower()} by now; load the page again.")
+    return held
+
+
+@transaction.atomic
+def start(*, row: Import, by: User) -> Import:
+    """Hand it to a worker; the caller wakes one."""
+    row = taken(row, Import.State.UPLOADED)
+    if not row.report:
+        raise Refused("Choose the columns first.")
+    if row.report["errors"]:
+        raise Refused(
+            f"{len(row.report['errors'])} errors stand in the way: nothing can be stored before they are mended."
+        )
+    row.state, row.rows_done = Import.State.WAITING, 0
+    row.save(update_fields=["state", "rows_done"])
+    record("started an import", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=row.study_id)
+    return row
+
+
+@transaction.atomic
+def discard(*, row: Import, by: User) -> None:
+    """Drop an upload from which nothing was stored."""
+    row = taken(row, Import.State.UPLOADED, Import.State.FAILED)
+    record("dropped an upload", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=row.study_id)
+    row.delete()

@@ -88,6 +88,7 @@ class Reader:
     may_add: bool = False
     added: dict[str, New] = field(default_factory=dict)  # in the order met
     problems: list[Problem] = field(default_factory=list)  # of the aliases
+    missing: dict[str, None] = field(default_factory=dict)  # labels met that the facet lacks
     _lookup: dict[str, object] = field(default_factory=dict)
     _ambiguous: dict[str, list[str]] = field(default_factory=dict)
     _retired: set[str] = field(default_factory=set)
@@ -174,6 +175,7 @@ class Reader:
             return self.add(key, piece)
         if key in self._retired:
             return Problem("retired_label", f"“{shorten(piece)}” is retired in {self.facet}: give an alias for it.")
+        self.missing[piece] = None
         text = f"“{shorten(piece)}” is no category of {self.facet}: correct it, give an alias, or allow new categories."
         return Problem("unknown_label", text)
 

@@ -27,12 +27,15 @@ class Import(models.Model):
     filename = models.CharField(max_length=255)
     file = models.BinaryField()
     sha256 = models.CharField(max_length=64)
+    head: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # its sheets' first rows, to choose columns by
     mapping: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     state = models.CharField(max_length=8, choices=State.choices, default=State.UPLOADED)
     rows_done = models.PositiveIntegerField(default=0)
     rows_total = models.PositiveIntegerField(default=0)
     report: "models.JSONField[Any, Any]" = models.JSONField(null=True)  # what the `import_sheet` command prints
-    created_ids: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # {table: [ids]}, for undo
+    created_ids: "models.JSONField[Any, Any]" = models.JSONField(
+        default=dict
+    )  # {table: [[first id, last id], …]}, for undo
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)

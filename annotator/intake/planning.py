@@ -49,6 +49,8 @@ class Planner:
         for facet, reader in self.wanted.readers.items():
             if reader.added:
                 self.plan.new_categories[facet] = list(reader.added.values())
+            if reader.missing:
+                self.plan.unknown_labels[facet] = list(reader.missing)
         self.plan.errors.sort(key=lambda remark: remark.row or 0)
         self.plan.warnings.sort(key=lambda remark: remark.row or 0)
         return self.plan

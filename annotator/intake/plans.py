@@ -168,6 +168,7 @@ class Plan:
     titles: dict[PlannedItem, str] = field(default_factory=dict)  # for items that have none yet
     new_categories: dict[int, list[New]] = field(default_factory=dict)  # by facet
     facet_keys: dict[int, str] = field(default_factory=dict)
+    unknown_labels: dict[int, list[str]] = field(default_factory=dict)  # by facet
     warnings: list[Remark] = field(default_factory=list)
     errors: list[Remark] = field(default_factory=list)
 
@@ -209,6 +210,7 @@ class Plan:
             "new_people": [person.username for person in self.people if person.id is None],
             "warnings": [remark._asdict() for remark in self.warnings],
             "errors": [remark._asdict() for remark in self.errors],
+            "unknown_labels": {self.facet_keys[facet]: labels for facet, labels in self.unknown_labels.items()},
             "new_categories": [
                 {"facet": self.facet_keys[facet], "name": new.name}
                 for facet, added in self.new_categories.items()

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annotator.intake.delimited import read_delimited
-from annotator.intake.workbooks import Worksheet, read_workbook
+from annotator.intake.workbooks import Worksheet, is_workbook, read_workbook
 from annotator.web.errors import BadInput
 
 PLACE = re.compile(r"#(\d{1,6})\Z")
-ZIP, OLE, PDF = b"PK", b"\xd0\xcf\x11\xe0", b"%PDF"
+OLE, PDF = b"\xd0\xcf\x11\xe0", b"%PDF"
 SAFE_NAME = "spreadsheet-safe"  # an export whose formula-like cells begin with an apostrophe
 SAFE_PREFIXED = re.compile(r"'(?='*[=+\-@\t\r\n])")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -111,19 +111,19 @@ def read_path(path: Path) -> bytes:
         raise BadInput("The file's name holds a NUL character.") from None
 
 
-def read_grid(data: bytes, *, filename: str = "", sheet: str | None = None) -> Grid:
-    """What kind of file it is says its content; the name only helps."""
+def read_grid(data: bytes, *, filename: str = "", sheet: str | None = None, rows: int | None = None) -> Grid:
+    """What kind of file it is says its content; the name only helps. `rows` stops after the first so many."""
     if not data:
         raise BadInput("The file is empty (0 bytes).")
     if data.startswith(OLE):
         raise BadInput("This is an old Excel file (XLS) or one with a password; save it as XLSX without a password.")
     if data.startswith(PDF):
         raise BadInput("This is a PDF, not a sheet; export the table as CSV or XLSX.")
-    if data.startswith(ZIP) or filename.lower().endswith((".xlsx", ".xlsm")):
-        return grid_of(read_workbook(data, sheet=sheet), filename)
+    if is_workbook(data) or filename.lower().endswith((".xlsx", ".xlsm")):
+        return grid_of(read_workbook(data, sheet=sheet, rows=rows), filename)
     if sheet is not None:
         raise BadInput(f"A text file has no sheets: leave “sheet: {sheet}” out of the mapping.")
-    return Grid(unprefixed(read_delimited(data, filename=filename), filename))
+    return Grid(unprefixed(read_delimited(data, filename=filename)[:rows], filename))
 
 
 def grid_of(tab: Worksheet, filename: str) -> Grid:

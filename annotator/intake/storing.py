@@ -9,6 +9,7 @@ from annotator.adjudication.finals import Final, import_finals
 from annotator.codebook.actions import add_categories
 from annotator.codebook.models import Facet
 from annotator.collection import importing as collection
+from annotator.collection.models import Context
 from annotator.history.actions import record
 from annotator.intake.cleaning import New
 from annotator.intake.plans import Category, Known, Plan, PlannedItem, PlannedPerson, PlannedRound, Said
@@ -152,7 +153,10 @@ class Storer:
                 wider[pk] = {**values, **stored}
             else:
                 new.append((item.id or 0, ordinal, values))
+        present = Context.objects.filter(item__study=self.study)
+        last = present.order_by("-pk").values_list("pk", flat=True).first() or 0
         collection.add_contexts(rows=new)
+        self.stored.created["context"] += present.filter(pk__gt=last).values_list("pk", flat=True) if new else []
         collection.widen_contexts(values=wider)
 
     # --- votes

@@ -5,15 +5,17 @@ import io
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, TypeVar
 
 from openpyxl import load_workbook
 from openpyxl.utils.cell import column_index_from_string, range_boundaries
 
 from annotator.web.errors import BadInput
 
+T = TypeVar("T")
 MAX_UNPACKED = 256 * 1024 * 1024
 MAX_RATIO, RATIO_FROM = 100, 8 * 1024 * 1024  # a real sheet packs 5 to 40 to one
 MAX_PARTS = 5_000
@@ -40,13 +42,26 @@ class Worksheet:
     uncached: list[tuple[int, int]] = field(default_factory=list)  # row, column, from 1
 
 
-def read_workbook(data: bytes, *, sheet: str | None = None) -> Worksheet:
-    """The sheet of that name, or the first."""
+def is_workbook(data: bytes) -> bool:
+    return data.startswith(b"PK")
+
+
+def read_workbook(data: bytes, *, sheet: str | None = None, rows: int | None = None) -> Worksheet:
+    """The sheet of that name, or the first; `rows` stops after the first so many."""
+    return opened(data, lambda book: read_tab(book, sheet, rows))
+
+
+def sheet_names(data: bytes) -> list[str]:
+    return opened(data, lambda book: [tab.title for tab in book.worksheets])
+
+
+def opened(data: bytes, read: Callable[[Any], T]) -> T:
+    """What `read` makes of the workbook, unless it is broken or a bomb."""
     refuse_bombs(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # styles and validations that openpyxl leaves out
         try:
-            return read_opened(data, sheet)
+            return read(load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False))
         except BadInput:
             raise
         except Exception:
@@ -66,8 +81,7 @@ def refuse_bombs(data: bytes) -> None:
         raise BadInput(BOMB)
 
 
-def read_opened(data: bytes, wanted: str | None) -> Worksheet:
-    book: Any = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+def read_tab(book: Any, wanted: str | None, rows: int | None) -> Worksheet:
     tabs = {tab.title: tab for tab in book.worksheets}
     if not tabs:
         raise BadInput("The workbook holds no sheet with cells.")
@@ -78,12 +92,13 @@ def read_opened(data: bytes, wanted: str | None) -> Worksheet:
     tab = tabs[name]
     tab.reset_dimensions()
     raw = book._archive.read(tab._worksheet_path)
-    return Worksheet(name, tuple(tabs), list(records_of(tab)), list(merges_of(raw)), list(uncached_of(raw)))
+    records = list(records_of(tab, rows))
+    return Worksheet(name, tuple(tabs), records, list(merges_of(raw)), list(uncached_of(raw)))
 
 
-def records_of(tab: Any) -> Iterator[list[str]]:
+def records_of(tab: Any, rows: int | None) -> Iterator[list[str]]:
     seen = 0
-    for values in tab.iter_rows(values_only=True):
+    for values in islice(tab.iter_rows(values_only=True), rows):
         seen += len(values) or 1
         if seen > MAX_CELLS:
             raise BadInput(TOO_LARGE)
