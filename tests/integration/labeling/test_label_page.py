@@ -268,6 +268,21 @@ def test_a_further_bug_is_noted_without_losing_the_answer_at_hand(rater, main_ro
     assert text.count(" checked") == 2
 
 
+def test_in_a_pool_the_page_holds_its_bug_and_a_skip_gives_it_back(client, study, alice, bob, lee):
+    pool = make_round(study, bugs=make_bugs(study, 2), raters=[alice, bob], by=lee, design="pool", overlap=1)
+    client.force_login(alice)
+    text = client.get(label_url(pool)).content.decode()
+    held = Assignment.objects.select_related("bug").get(round=pool, rater=alice, state="claimed")
+    assert held.bug.item.title in text
+    assert "It goes back to the pool." in text
+    client.force_login(bob)
+    assert held.bug.item.title not in client.get(label_url(pool)).content.decode()
+    client.force_login(alice)
+    client.post(url(held), {"act": "skip", "skip_reason": "Another reason"})
+    held.refresh_from_db()
+    assert held.state == "skipped"
+
+
 # --- drafts
 
 
