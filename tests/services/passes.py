@@ -18,15 +18,18 @@ def main(arguments: list[str]) -> int:
     install.everything()
     with tempfile.TemporaryDirectory(prefix="concord-tests-", dir="/tmp") as var:
         environment = clean_environment() | {"CONCORD_VAR": var}
-        return (run(["node", "--test", "tests/js/"], environment) if (ROOT / "tests/js").is_dir() else 0) or (
-            on_sqlite(environment, arguments) or on_postgresql(environment, arguments)
-        )
+        return on_node(environment) or on_sqlite(environment, arguments) or on_postgresql(environment, arguments)
 
 
 def clean_environment() -> dict[str, str]:
     """The caller's, less what would point the tests at data that matter."""
     ours = ("DATABASE_", "REDIS_", "CONCORD_", "DJANGO_", "GITHUB_", "CELERY_", "SECRET_KEY", "METRICS_", "HTTPS")
     return {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+
+
+def on_node(environment: dict[str, str]) -> int:
+    print("— the pages' modules, under Node", flush=True)
+    return run(["node", "--test", *map(str, sorted((ROOT / "tests/js").glob("*.test.mjs")))], environment)
 
 
 def on_sqlite(environment: dict[str, str], arguments: list[str]) -> int:
