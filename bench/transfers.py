@@ -41,7 +41,7 @@ MAPPING: dict[str, Any] = {
 def main(folder: Path) -> dict[str, Any]:
     call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     lead = User.objects.create_user("lead", password=None)
-    studies = [Study.objects.create(slug=slug, title=slug, created_by=lead) for slug in ("floor", "sheet")]
+    studies = [Study.objects.create(slug=slug, title=slug, created_by=lead) for slug in ("floor", "sheet", "bare")]
     for study in studies:
         create_codebook(study=study, document=preset(MAIN), by=lead)
     sheet, mapping = folder / "sheet.csv", folder / "mapping.yaml"
@@ -51,7 +51,15 @@ def main(folder: Path) -> dict[str, Any]:
     taken, report = timed(lambda: bring(studies[1], sheet, mapping))
     if (report["bugs_created"], report["answers"]) != (ROWS, ROWS * 4):
         raise RuntimeError(f"imported {report['bugs_created']} bugs and {report['answers']} answers")
-    return {"import_s": taken, "import_floor_s": floor} | hand_out(studies[1])
+    bare, _ = timed(lambda: bring(studies[2], sheet, without_labels(folder)))
+    return {"import_s": taken, "import_floor_s": floor, "import_bare_s": bare} | hand_out(studies[1])
+
+
+def without_labels(folder: Path) -> Path:
+    """The mapping that takes the bugs alone."""
+    path = folder / "bare.yaml"
+    path.write_text(json.dumps({key: value for key, value in MAPPING.items() if key != "raters"}))
+    return path
 
 
 def write(path: Path, study: Study) -> None:
