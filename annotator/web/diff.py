@@ -15,8 +15,8 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.token import Token, _TokenType
 from pygments.util import ClassNotFound
-from unidiff.patch import Hunk, PatchSet
 from unidiff.errors import UnidiffParseError
+from unidiff.patch import Hunk, PatchSet
 
 Kind = Literal["", "add", "del"]
 Segment = tuple[str, str]  # syntax class, text
@@ -69,9 +69,7 @@ def blocks(patch: str) -> tuple[Block, ...]:
 
 
 def _block(hunk: Hunk) -> Block:
-    span = (
-        f"@@ -{hunk.source_start},{hunk.source_length} +{hunk.target_start},{hunk.target_length} @@"
-    )
+    span = f"@@ -{hunk.source_start},{hunk.source_length} +{hunk.target_start},{hunk.target_length} @@"
     lines = tuple(
         Line(
             "add" if line.is_added else "del" if line.is_removed else "",
