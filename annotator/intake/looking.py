@@ -35,7 +35,8 @@ def looks(study: Study, sheet: Sheet, mapping: Mapping) -> list[Look]:
     add_labels(found, plan, known)
     for remark in (*plan.errors, *plan.warnings):
         if remark.row in found:
-            found[remark.row].problems.append(remark.text)
+            look = found[remark.row]
+            look.problems.append(remark.text.removeprefix(f"{look.bug}: "))
     return list(found.values())
 
 
