@@ -202,7 +202,7 @@ REST_FRAMEWORK = {
         "annotator.accounts.authentication.HasScope",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["annotator.web.parsing.BoundedJSON"],
+    "DEFAULT_PARSER_CLASSES": ["annotator.web.parsing.CheckedJSON"],
     "DEFAULT_PAGINATION_CLASS": "annotator.web.paging.ByKey",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

@@ -139,8 +139,8 @@ class Skip(TurnView):
     @extend_schema(request=shapes.SkipShape, responses=shapes.TurnShape)
     def post(self, request: Request, slug: str, number: int, bug: int) -> Response:
         """Give the bug back, with a reason."""
-        given = self.given(shapes.SkipShape)
-        actions.skip(assignment=self.mine(), by=self.me, **given)
+        turn = self.mine()
+        actions.skip(assignment=turn, by=self.me, **self.given(shapes.SkipShape))
         return self.shown()
 
 
@@ -156,8 +156,8 @@ class FurtherNotes(TurnView):
     @extend_schema(request=shapes.NewNote, responses={201: shapes.TurnShape})
     def post(self, request: Request, slug: str, number: int, bug: int) -> Response:
         """Note that the item holds another bug. Nobody else sees it until the round closes."""
-        given = self.given(shapes.NewNote)
-        actions.note_further_bug(assignment=self.mine(), note=given["note"], by=self.me)
+        turn = self.mine()
+        actions.note_further_bug(assignment=turn, note=self.given(shapes.NewNote)["note"], by=self.me)
         return Response(shapes.TurnShape(self.mine()).data, status=status.HTTP_201_CREATED)
 
 
@@ -280,7 +280,7 @@ class Skipped(RoundView):
 )
 class AllAnswers(StudyList):
     serializer_class = shapes.AnswerShape
-    order = ("bug_number", "round_number", "rater", "facet", "slot")
+    order = ("bug_number", "round_number", "rater_name", "facet_key", "slot")
 
     def rows(self) -> QuerySet[Any, Any]:
         """Answers as they stand: one's own, and of others those of rounds that are no longer open."""
@@ -293,8 +293,7 @@ class AllAnswers(StudyList):
         }
         wanted = answers.filter(**{path: value for path, value in filters.items() if value is not None})
         return wanted.values(
-            "slot", "revision", "is_assisted", "at",
-            bug_number=F("bug__number"), round_number=F("round__number"), rater=F("rater__username"),
-            facet=F("facet__key"), category=F("category__name"), category_uid=F("category__uid"),
-            confidence=F("assignment__confidence"), note=F("assignment__note"),
+            "slot", "revision", "is_assisted", "at", "category__name", "category__uid", "assignment__confidence",
+            "assignment__note", bug_number=F("bug__number"), round_number=F("round__number"),
+            rater_name=F("rater__username"), facet_key=F("facet__key"),
         )  # fmt: skip

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpResponse
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
 
@@ -15,6 +17,10 @@ def handle(problem: Exception, context: dict[str, Any]) -> Response | HttpRespon
     """The exception handler of REST framework, with one body for every error."""
     if isinstance(problem, BadInput | Refused):
         return problem_document(status=problem.status, title=type(problem).__name__, detail=str(problem))
+    if isinstance(problem, RequestDataTooBig):
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        said = f"The body has more than {limit:,} bytes. Send less at once."
+        return problem_document(status=413, title="Request Entity Too Large", detail=said)
     response = exception_handler(problem, context)
     if response is None:
         return None
@@ -22,7 +28,8 @@ def handle(problem: Exception, context: dict[str, Any]) -> Response | HttpRespon
     if isinstance(problem, ValidationError):
         body |= {"detail": "Some fields cannot be taken as they are.", "errors": response.data}
     else:
-        body["detail"] = str(problem.detail) if isinstance(problem, APIException) else response.status_text
+        told = response.data.get("detail") if isinstance(response.data, dict) else None
+        body["detail"] = str(told or response.status_text)
     response.data = body
     response.content_type = "application/problem+json"
     return response
