@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.db.models import F
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -22,6 +23,7 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Session, Study
 from annotator.web.errors import BadInput, Refused
+from annotator.web.paging import ByKey
 
 MEETING_ROLES = (Role.LEAD, Role.ADJUDICATOR, Role.RATER)
 
@@ -53,9 +55,16 @@ def person(request: Request) -> User:
     return cast(User, request.user)
 
 
+class ByBug(ByKey):
+    """In the order of public facts: a cursor holds what rows are sorted by."""
+
+    ordering = ("bug_number", "facet_key")  # type: ignore[assignment]  # the stubs know of one field only
+
+
 class Disputes(ListAPIView[Dispute]):
     """The disputes of a study. What an open round holds is not among them."""
 
+    pagination_class = ByBug
     serializer_class = shapes.DisputeSerializer
     filter_backends = []
     queryset = Dispute.objects.none()
@@ -78,7 +87,8 @@ class Disputes(ListAPIView[Dispute]):
         if state not in queue.STATES:
             raise BadInput(f"There is no state “{state[:30]}”. It is one of: {', '.join(queue.STATES)}.")
         filters = queue.Filters(asked.get("facet", ""), asked.get("round", ""), asked.get("repository", ""), state)
-        return queue.disputes(study, filters).select_related("bug", "facet", "round")
+        rows = queue.disputes(study, filters).select_related("bug", "facet", "round")
+        return rows.annotate(bug_number=F("bug__number"), facet_key=F("facet__key"))
 
 
 @extend_schema(responses=shapes.ItemSerializer)
