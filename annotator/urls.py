@@ -1,30 +1,34 @@
-"""Where every address leads."""
+"""Where every address leads: pages at the root, the REST interface below `api/v1/`, a study's pages below its slug."""
 
-from importlib.util import find_spec
+from django.urls import include, path
 
-from django.urls import URLPattern, URLResolver, include, path
-
-urlpatterns: list[URLPattern | URLResolver] = []
-for package in ["web", "accounts", "overview", "studies"]:
-    if find_spec(f"annotator.{package}.urls"):
-        urlpatterns.append(path("", include(f"annotator.{package}.urls")))
-for package in ["web", "accounts", "overview", "studies", "sampling"]:
-    if find_spec(f"annotator.{package}.api_urls"):
-        urlpatterns.append(path("api/v1/", include(f"annotator.{package}.api_urls")))
-urlpatterns.append(path("accounts/", include("allauth.urls")))  # after ours, which answer what would need mail
-for package in [
-    "codebook",
-    "history",
-    "collection",
-    "screening",
-    "labeling",
-    "agreement",
-    "adjudication",
-    "analysis",
-    "publication",
-    "intake",
-]:
-    if find_spec(f"annotator.{package}.urls"):
-        urlpatterns.append(path("<slug:slug>/", include(f"annotator.{package}.urls")))
-    if find_spec(f"annotator.{package}.api_urls"):
-        urlpatterns.append(path("api/v1/", include(f"annotator.{package}.api_urls")))
+api = [
+    path("", include("annotator.web.api_urls")),
+    path("", include("annotator.accounts.api_urls")),
+    path("", include("annotator.overview.api_urls")),
+    path("", include("annotator.studies.api_urls")),
+    path("", include("annotator.codebook.api_urls")),
+    path("", include("annotator.sampling.api_urls")),
+    path("", include("annotator.labeling.api_urls")),
+    path("", include("annotator.agreement.api_urls")),
+    path("", include("annotator.adjudication.api_urls")),
+    path("", include("annotator.analysis.api_urls")),
+    path("", include("annotator.publication.api_urls")),
+]
+of_a_study = [
+    path("", include("annotator.codebook.urls")),
+    path("", include("annotator.labeling.urls")),
+    path("", include("annotator.agreement.urls")),
+    path("", include("annotator.adjudication.urls")),
+    path("", include("annotator.publication.urls")),
+    path("", include("annotator.intake.urls")),
+]
+urlpatterns = [
+    path("", include("annotator.web.urls")),
+    path("", include("annotator.accounts.urls")),
+    path("", include("annotator.overview.urls")),
+    path("", include("annotator.studies.urls")),
+    path("api/v1/", include(api)),
+    path("accounts/", include("allauth.urls")),  # after ours, which answer what would need mail
+    path("<slug:slug>/", include(of_a_study)),
+]
