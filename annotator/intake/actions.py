@@ -14,7 +14,7 @@ from annotator.history.actions import record
 from annotator.intake.heads import heads_of
 from annotator.intake.mapping import Mapping, to_document
 from annotator.intake.models import Import
-from annotator.intake.planning import Progress, make_plan
+from annotator.intake.planning import Progress, make_plan, without_collecting
 from annotator.intake.plans import Plan
 from annotator.intake.queries import known_of
 from annotator.intake.sheets import Sheet, read_grid, read_sheet
@@ -42,7 +42,8 @@ def run_import(
     report = plan.report()
     if plan.errors or plan.is_empty:
         return report, None
-    stored = Storer(study=study, plan=plan, known=known, by=by).run()
+    with without_collecting():
+        stored = Storer(study=study, plan=plan, known=known, by=by).run()
     for round_ in stored.rounds:
         settle_at_close(round_=round_, by=by)
         take_snapshot(round_=round_, by=by)

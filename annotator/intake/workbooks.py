@@ -10,9 +10,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
-from openpyxl import load_workbook
-from openpyxl.utils.cell import column_index_from_string, range_boundaries
-
 from annotator.web.errors import BadInput
 
 T = TypeVar("T")
@@ -23,7 +20,7 @@ MAX_CELLS = 5_000_000
 BROKEN = "The workbook cannot be read: it is damaged or no XLSX; save it again as XLSX or as CSV."
 BOMB = "The workbook unpacks to far more than a sheet holds and was not opened; save the data as CSV."
 TOO_LARGE = f"The sheet has more than {MAX_CELLS:,} cells; split it."
-MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="([A-Z0-9:$]+)"')
+MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"')
 UNCACHED = re.compile(
     rb'<(?:\w+:)?c\s[^>]*?r="([A-Z]+)(\d+)"[^>]*>\s*'
     rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
@@ -57,6 +54,8 @@ def sheet_names(data: bytes) -> list[str]:
 
 def opened(data: bytes, read: Callable[[Any], T]) -> T:
     """What `read` makes of the workbook, unless it is broken or a bomb."""
+    from openpyxl import load_workbook  # it brings numpy: only who reads a workbook pays for it
+
     refuse_bombs(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # styles and validations that openpyxl leaves out
@@ -123,14 +122,20 @@ def as_text(value: Any) -> str:
 
 
 def merges_of(raw: bytes) -> Iterator[tuple[int, int, int, int]]:
-    for found in MERGE.finditer(raw):
-        first_column, first_row, last_column, last_row = range_boundaries(found[1].decode())
-        if first_column and first_row and last_column and last_row:
-            yield first_column, first_row, last_column, last_row
+    for first_column, first_row, last_column, last_row in MERGE.findall(raw):
+        yield column_number(first_column), int(first_row), column_number(last_column), int(last_row)
 
 
 def uncached_of(raw: bytes) -> Iterator[tuple[int, int]]:
     if b"<f" not in raw and b":f" not in raw:
         return
-    for found in UNCACHED.finditer(raw):
-        yield int(found[2]), column_index_from_string(found[1].decode())
+    for column, row in UNCACHED.findall(raw):
+        yield int(row), column_number(column)
+
+
+def column_number(letters: bytes) -> int:
+    """A is 1, Z 26, AA 27."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number
