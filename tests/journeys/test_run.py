@@ -3,7 +3,10 @@
 import os
 import signal
 import socket
+import sqlite3
 import stat
+import subprocess
+import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -81,6 +84,19 @@ def test_a_port_in_use_is_said_in_one_line(tmp_path, start_run):
     [line] = running.said()
     assert f"Port {port} is in use" in line
     assert "PORT=" in line
+
+
+def test_the_worker_does_what_the_web_server_wakes_it_for(served, var):
+    """A seal of the demo's history, asked for through the broker as a page would ask."""
+    code = "import django; django.setup(); from annotator.web.wake import send; send('annotator.history.tasks.seal', (), queue='default')"
+    environment = {"DJANGO_SETTINGS_MODULE": "annotator.settings", "REDIS_URL": f"unix://{var}/broker/valkey.sock"}
+    subprocess.run([sys.executable, "-c", code], env=os.environ | environment | {"CONCORD_VAR": str(var)}, check=True)
+    with closing(sqlite3.connect(var / "concord.sqlite3", timeout=20)) as database:
+        deadline = time.monotonic() + 30
+        while not (sealed := database.execute("SELECT COUNT(*) FROM history_seal").fetchone()[0]):
+            assert time.monotonic() < deadline, "the worker sealed nothing"
+            time.sleep(0.1)
+    assert sealed == 1
 
 
 def test_a_worker_that_dies_is_started_again(served):
