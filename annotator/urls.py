@@ -14,12 +14,14 @@ api = [
     path("", include("annotator.adjudication.api_urls")),
     path("", include("annotator.analysis.api_urls")),
     path("", include("annotator.publication.api_urls")),
+    path("", include("annotator.intake.api_urls")),
 ]
 of_a_study = [
     path("", include("annotator.codebook.urls")),
     path("", include("annotator.labeling.urls")),
     path("", include("annotator.agreement.urls")),
     path("", include("annotator.adjudication.urls")),
+    path("", include("annotator.analysis.urls")),
     path("", include("annotator.publication.urls")),
     path("", include("annotator.intake.urls")),
 ]
