@@ -7,6 +7,7 @@ from django.db.models import Count, Q
 
 from annotator.accounts.models import User
 from annotator.labeling.models import Assignment, Round
+from annotator.studies.models import Study
 
 State = Assignment.State
 DONE = [State.SUBMITTED, State.SKIPPED, State.COVERED]
@@ -59,6 +60,13 @@ def progress(round_: Round, *, viewer: User, is_lead: bool) -> list[Progress]:
         for row in counts
     ]
     return sorted(told, key=lambda one: one.rater.username)
+
+
+def to_label(study: Study, rater: User) -> int:
+    """How many bugs of open rounds wait for this rater: of the rater's own turns alone."""
+    waiting = [State.TODO, State.CLAIMED, State.PARKED]
+    mine = Assignment.objects.filter(rater=rater, state__in=waiting, round__study=study)
+    return mine.filter(round__state=Round.State.OPEN).count()
 
 
 def open_round_ids(study_id: int) -> list[int]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from annotator.web import context
+from annotator.overview import frame
 
 ROOT = Path(__file__).resolve().parents[2]
 READS = re.compile(r"""(?:env\.\w+|environ\.get|environ\[)\(?["']([A-Z][A-Z_]+)["']""")
@@ -65,7 +65,7 @@ def test_the_docs_order_the_stages_as_the_settings_do():
 
 
 def test_the_navigation_orders_the_stages_as_the_settings_do():
-    shown = [app for _, _, app in context.PLACES if app in settings.STAGES]
+    shown = [app for _, _, app in frame.STAGES if app in settings.STAGES]
     assert shown == [stage for stage in settings.STAGES if stage in shown]
 
 

@@ -1,0 +1,49 @@
+"""What stands around every page of a study: its places, the one that is open, and what waits there for the viewer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.urls import reverse
+
+from annotator.accounts.models import User
+from annotator.adjudication import queue
+from annotator.labeling.queries import to_label
+from annotator.studies.models import Role, Study
+
+# Label, first page, and the namespace of its pages; a stage without a page has no entry.
+STAGES = [
+    ("Overview", "overview:home", "overview"),
+    ("Collection", "collection:bugs", "collection"),
+    ("Labeling", "labeling:rounds", "labeling"),
+    ("Agreement", "agreement:trend", "agreement"),
+    ("Adjudication", "adjudication:queue", "adjudication"),
+    ("Publication", "publication:exports", "publication"),
+]
+BESIDE = [
+    ("Codebook", "codebook:tree", "codebook"),
+    ("Members", "studies:members", "studies"),
+    ("History", "history:events", "history"),
+]
+
+
+@dataclass(frozen=True)
+class Place:
+    label: str
+    url: str
+    is_current: bool
+    waiting: int = 0
+
+
+def places(study: Study, wanted: Sequence[tuple[str, str, str]], *, here: str, waiting: dict[str, int]) -> list[Place]:
+    return [
+        Place(label, reverse(view, args=[study.slug]), is_current=name == here, waiting=waiting.get(name, 0))
+        for label, view, name in wanted
+    ]
+
+
+def waiting_for(study: Study, viewer: User, roles: frozenset[str]) -> dict[str, int]:
+    """By namespace: the viewer's own bugs of open rounds, and disputes of rounds that are over. Nothing of others."""
+    found = {"adjudication": queue.waiting(study, viewer, roles)}
+    if Role.RATER in roles:
+        found["labeling"] = to_label(study, viewer)
+    return found

@@ -1,0 +1,25 @@
+"""The frame in templates. A tag and not a context processor: a page that shows no frame pays for none."""
+
+from typing import Any
+
+from django import template
+
+from annotator.overview.frame import BESIDE, STAGES, places, waiting_for
+from annotator.studies.access import roles_in
+
+register = template.Library()
+
+
+@register.inclusion_tag("components/stages.html", takes_context=True)
+def stages(context: template.Context) -> dict[str, Any]:
+    """The navigation of the `study` in the context; nothing on a page outside any."""
+    study, request = context.get("study"), context.get("request")
+    if study is None or request is None:
+        return {}
+    roles = getattr(study, "my_roles", None) or roles_in(request.user, study)
+    here = request.resolver_match.namespace if request.resolver_match else ""
+    waiting = waiting_for(study, request.user, roles)
+    return {
+        "stages": places(study, STAGES, here=here, waiting=waiting),
+        "beside": places(study, BESIDE, here=here, waiting={}),
+    }

@@ -1,0 +1,72 @@
+"""The navigation around the pages of a study, and the numbers in it."""
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from annotator.overview.closing import close_round
+from annotator.overview.frame import waiting_for
+from tests.factories import answer
+
+SAME = {"cause": "type", "stage": "training"}
+OTHER = {"cause": "api", "stage": "training"}
+
+
+def places(client: Client, user: Any, address: str = "/frameworks/members/") -> dict[str, int]:
+    """What the navigation shows that person: each stage with its number."""
+    client.force_login(user)
+    return {place.label: place.waiting for place in client.get(address).context["stages"]}
+
+
+def test_every_stage_with_a_page_is_there_and_the_open_one_is_marked(client, study, lee):
+    client.force_login(lee)
+    shown = client.get("/frameworks/adjudication/").context
+    assert [place.label for place in shown["stages"]] == [
+        "Overview", "Collection", "Labeling", "Agreement", "Adjudication", "Publication",
+    ]  # fmt: skip
+    assert [place.label for place in shown["stages"] if place.is_current] == ["Adjudication"]
+    assert [place.label for place in shown["beside"]] == ["Codebook", "Members", "History"]
+
+
+def test_every_place_leads_somewhere(client, study, lee):
+    client.force_login(lee)
+    shown = client.get("/frameworks/").context
+    pages = [client.get(place.url) for place in [*shown["stages"], *shown["beside"]]]
+    assert {page.status_code for page in pages} == {200}
+
+
+def test_a_rater_sees_how_many_own_bugs_wait(client, main_round, bugs, alice):
+    assert places(client, alice)["Labeling"] == 6
+    answer(main_round, bugs[0], alice, SAME)
+    assert places(client, alice)["Labeling"] == 5
+
+
+def test_anothers_answers_move_no_number(client, main_round, bugs, alice, ada, lee, bob):
+    before = [places(client, person) for person in (alice, ada, lee)]
+    for bug in bugs:
+        answer(main_round, bug, bob, OTHER)
+    assert [places(client, person) for person in (alice, ada, lee)] == before
+
+
+def test_disputes_wait_for_who_may_settle_them_once_the_round_is_closed(client, main_round, bugs, alice, bob, ada, lee):
+    for bug in bugs:
+        answer(main_round, bug, alice, SAME)
+        answer(main_round, bug, bob, OTHER if bug in bugs[:2] else SAME)
+    assert places(client, ada)["Adjudication"] == 0
+    close_round(round_=main_round, by=lee)
+    assert {who.username: places(client, who)["Adjudication"] for who in (ada, alice, lee)} == {
+        "ada": 2, "alice": 2, "lee": 0,
+    }  # fmt: skip
+    assert places(client, alice)["Labeling"] == 0
+
+
+@pytest.mark.parametrize(("roles", "queries"), [({"lead", "reader"}, 0), ({"rater"}, 2), ({"adjudicator"}, 1)])
+def test_the_numbers_cost_two_queries_at_most(study, main_round, alice, roles, queries, django_assert_num_queries):
+    with django_assert_num_queries(queries):
+        waiting_for(study, alice, frozenset(roles))
+
+
+def test_a_page_outside_a_study_has_no_stages(client, alice):
+    client.force_login(alice)
+    assert b'class="stages"' not in client.get("/account/").content
