@@ -17,6 +17,7 @@ STAGES = [
     ("Labeling", "labeling:rounds", "labeling"),
     ("Agreement", "agreement:trend", "agreement"),
     ("Adjudication", "adjudication:queue", "adjudication"),
+    ("Analysis", "analysis:distributions", "analysis"),
     ("Publication", "publication:exports", "publication"),
 ]
 BESIDE = [
