@@ -121,9 +121,14 @@ def in_order(rows: QuerySet[Dispute]) -> list[int]:
     return list(ranked.order_by("-n", "-sure", "-far", "bug__number").values_list("bug__number", flat=True))
 
 
+def undecided(study: Study, viewer: User, filters: Filters | None = None) -> QuerySet[Dispute]:
+    """Without those that the viewer may not decide and those being labelled again."""
+    return disputes(study, filters or Filters()).exclude(rated_by(viewer)).exclude(relabelled())
+
+
 def to_decide(study: Study, filters: Filters, *, viewer: User) -> list[int]:
-    """Bug numbers in order, without those that the viewer may not decide and those being labelled again."""
-    return in_order(disputes(study, filters).exclude(rated_by(viewer)).exclude(relabelled()))
+    """Bug numbers in order, of what the viewer may decide."""
+    return in_order(undecided(study, viewer, filters))
 
 
 def rows_of(study: Study, filters: Filters, numbers: Sequence[int]) -> list[Row]:
@@ -176,11 +181,15 @@ def waiting(study: Study, user: User, roles: Iterable[str]) -> int:
     """What waits for this person: the navigation's number. One or two indexed counts."""
     total = 0
     if Role.ADJUDICATOR in roles:
-        rows = Dispute.objects.filter(study=study, is_open=True).exclude(rated_by(user)).exclude(relabelled())
-        total += rows.aggregate(n=Count("bug", distinct=True))["n"]
+        total += bugs_in(undecided(study, user))
     if Role.RATER in roles:
-        total += own_waiting(study, user).aggregate(n=Count("bug", distinct=True))["n"]
+        total += bugs_in(own_waiting(study, user))
     return total
+
+
+def bugs_in(rows: QuerySet[Dispute]) -> int:
+    count: int = rows.aggregate(n=Count("bug", distinct=True))["n"]
+    return count
 
 
 def choices(study: Study) -> Choices:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Count
 
 from annotator.accounts.models import User
+from annotator.adjudication import queue
 from annotator.adjudication.models import Dispute
 from annotator.adjudication.queries import final_labels
 from annotator.agreement.entries import Entry
@@ -188,7 +189,7 @@ def _agreement(study: Study, lines: Sequence[RoundLine]) -> Tile:
 def _adjudication(study: Study, viewer: Viewer) -> Tile:
     disputes = Dispute.objects.filter(study=study, is_current=True)
     total, left = disputes.count(), disputes.filter(is_open=True).count()
-    waiting = left if Role.ADJUDICATOR in viewer.roles else 0
+    waiting = queue.waiting(study, viewer.user, viewer.roles)
     figure, text = (f"{total - left:,}", f"of {total:,} disputes settled") if total else ("–", "no disputes")
     return _tile(
         study, "Adjudication", "adjudication:queue", figure, text, done=total - left, total=total or 1, waiting=waiting

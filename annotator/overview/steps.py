@@ -3,11 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from django.db.models import Exists, OuterRef
-
-from annotator.adjudication.models import Dispute, Stand
+from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
-from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
+from annotator.labeling.models import Flag, FurtherBug, Round
 from annotator.overview.choosing import not_yet_in_a_main_round
 from annotator.overview.home import RoundLine, Viewer
 from annotator.sampling.models import Bug
@@ -31,7 +29,7 @@ def steps(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Step
     if Role.RATER in viewer.roles:
         found += _own_disputes(study, viewer)
     if Role.ADJUDICATOR in viewer.roles:
-        found += _disputes(study)
+        found += _disputes(study, viewer)
     if viewer.is_lead:
         found += _beginnings(study, lines) if not lines else _leading(study, lines)
     return found
@@ -51,23 +49,19 @@ def _to_label(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> Itera
 
 def _own_disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
     """Disputes of closed rounds on which the rater has not taken a stand."""
-    rated = Assignment.objects.filter(round=OuterRef("round"), bug=OuterRef("bug"), rater=viewer.user)
-    moved = Stand.objects.filter(
-        round=OuterRef("round"), bug=OuterRef("bug"), facet=OuterRef("facet"), rater=viewer.user, is_current=True
-    )
-    count = Dispute.objects.filter(Exists(rated), ~Exists(moved), study=study, is_open=True).count()
+    count = queue.own_waiting(study, viewer.user).count()
     if count:
-        url = address("adjudication:mine", study.slug) or address("adjudication:queue", study.slug)
+        url = address("adjudication:mine", study.slug)
         text = "keep yours, accept the other’s, or propose a third"
         yield Step(f"You and another rater differ {_times(count)}", text, url, "Take a stand")
 
 
-def _disputes(study: Study) -> Iterator[Step]:
-    open_ones = Dispute.objects.filter(study=study, is_open=True)
-    count, bugs = open_ones.count(), open_ones.values("bug").distinct().count()
+def _disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
+    waiting = queue.undecided(study, viewer.user)
+    count = waiting.count()
     if count:
         verb = "waits" if count == 1 else "wait"
-        text = f"on {_bugs(bugs)} of closed rounds"
+        text = f"on {_bugs(queue.bugs_in(waiting))} of closed rounds"
         yield Step(
             f"{count} dispute{_s(count)} {verb} for your decision",
             text,
