@@ -1,0 +1,204 @@
+"""Every page there is, as each role sees it in the demo study: served, titled, accessible, and narrow enough."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Page
+
+from annotator.accounts.actions import make_password_link, make_token
+from annotator.accounts.models import User
+from annotator.adjudication.audits import accept_unanimous
+from annotator.adjudication.meetings import start_meeting
+from annotator.adjudication.models import Dispute
+from annotator.codebook.models import Category
+from annotator.intake import actions as intake
+from annotator.intake.mapping import from_document
+from annotator.intake.running import perform
+from annotator.labeling.models import Assignment, Round
+from annotator.overview.demo import people, story
+from annotator.studies.actions import invite
+from annotator.studies.models import Study
+from tests.integration.blindness.addresses import ARGUMENT, routes
+from tests.journeys.acts import sign_in
+
+NOBODY = ""
+VIEWERS = ["cedar", "alder", "maple", NOBODY]  # the lead, a rater, the adjudicator, and who is not signed in
+CLOSED, OPEN = 2, 3  # rounds of the demo
+# Without what goes before, these are not there; or they are no pages.
+AFTER_OTHERS = {
+    "/accounts/2fa/totp/deactivate/",
+    "/accounts/2fa/recovery-codes/",
+    "/accounts/2fa/recovery-codes/download/",
+    "/metrics",
+}
+SHEET = b"project,number,Symptom,Gist\naxon,9001,Crash,https://gist.example/1\naxon,9002,Cash,https://gist.example/2\n"
+MAPPING = {
+    "item": {"kind": "pull_request", "repository": "project", "number": "number"},
+    "context": {"Gist": "Gist"},
+}
+
+
+@pytest.fixture
+def demo(live_server: Any) -> Study:
+    """The demo study, with a meeting going on, a draw of unanimous bugs, one import stored and one with errors."""
+    assert story.load()
+    study = Study.objects.get(slug=people.SLUG)
+    cast = {user.username: user for user in User.objects.all()}
+    accept_unanimous(round_=Round.objects.get(number=CLOSED), share=0.2, seed=1, by=cast["maple"])
+    start_meeting(study=study, participants=[cast["alder"], cast["birch"]], by=cast["cedar"])
+    for mapping in (MAPPING, MAPPING | {"final": {"symptom": "Symptom"}}):
+        sheet = intake.upload(study=study, filename="more.csv", data=SHEET, by=cast["cedar"])
+        intake.choose(row=sheet, mapping=from_document(mapping), by=cast["cedar"])
+        if mapping is MAPPING:
+            assert perform(intake.start(row=sheet, by=cast["cedar"]).pk)
+    return study
+
+
+def known(study: Study) -> dict[str, Any]:
+    """What stands in an address: by the argument's name, before it a part of the route where that differs."""
+    lead, rater = User.objects.get(username="cedar"), User.objects.get(username="alder")
+    make_token(user=lead, name="notebook", scopes=["read"], days=7)
+    _, secret = invite(study=study, roles=["rater"], note="the third", by=lead)
+    dispute = Dispute.objects.filter(is_open=True).order_by("bug__number")[0]
+    pick = Round.objects.get(number=CLOSED).audit_picks.order_by("bug__number")[0]
+    root, other = Category.objects.filter(facet__key="root_cause", parent=None).order_by("position")[:2]
+    return {
+        "slug": study.slug,
+        "number": OPEN,
+        "bug": turn_of(rater, OPEN, state="todo").bug.number,
+        "position": 1,
+        "facet": "root_cause",
+        "first": "alder",
+        "second": "birch",
+        "username": "birch",
+        "uid": root.uid,
+        "row": root.uid,
+        "column": other.uid,
+        "key": "no-such-key",
+        "table": "answers",
+        "format_": "csv",
+        "/join/ token": secret,
+        "/reset/ token": make_password_link(user=User.objects.get(username="fern"), by=lead),
+        "/agreement/ number": CLOSED,
+        "/adjudication/ number": dispute.bug.number,
+        "/adjudication/rounds/ number": CLOSED,
+        "/adjudication/audit/ number": CLOSED,
+        "/adjudication/audit/ bug": pick.bug.number,
+        "/import/ number": 2,
+    }
+
+
+def turn_of(rater: User, round_: int, **more: Any) -> Assignment:
+    return Assignment.objects.filter(round__number=round_, rater=rater, **more).order_by("position")[0]
+
+
+def addresses(study: Study) -> dict[str, str]:
+    """One address for each route outside the REST interface, and pages that look otherwise in another state."""
+    values = known(study)
+    found = {route: filled(route, values) for route in routes() if not route.startswith(("/api/", "/static/"))}
+    closed = turn_of(User.objects.get(username="alder"), CLOSED).bug.number
+    return found | {
+        "a closed round": f"/demo/rounds/{CLOSED}/",
+        "a closed turn": f"/demo/rounds/{CLOSED}/bugs/{closed}/",
+        "agreement of an open round": f"/demo/agreement/{OPEN}/",
+        "adjudication of an open round": f"/demo/adjudication/bugs/{values['bug']}/",
+        "an import that is stored": "/demo/import/1/",
+    }
+
+
+def filled(route: str, values: dict[str, Any]) -> str:
+    return ARGUMENT.sub(lambda found: str(value_of(found[1], route, values)), route)
+
+
+def value_of(argument: str, route: str, values: dict[str, Any]) -> Any:
+    """The value whose part of the route is the longest."""
+    places = [
+        place for place in values if place.split()[-1] == argument and place.removesuffix(argument).strip() in route
+    ]
+    assert places, f"{route} takes {argument}: say above what may stand there"
+    return values[max(places, key=len)]
+
+
+@dataclass
+class Walk:
+    """What was met on the way. A page that another viewer saw of the same templates is not opened again.
+
+    Pages at different addresses that are made of the same templates are examined by axe once.
+    """
+
+    accessible: Callable[[Page], None]
+    fits: Callable[[Page], None]
+    faults: list[str] = field(default_factory=list)
+    statuses: dict[str, set[int]] = field(default_factory=dict)
+    opened: set[tuple[str, frozenset[str]]] = field(default_factory=set)
+    examined: set[frozenset[str]] = field(default_factory=set)
+
+    def look(self, person: Any, who: str, places: dict[str, str]) -> None:
+        """At each address, and in the window at those that answer this person with a page."""
+        client = signed_in_as(person)
+        for name, address in places.items():
+            answer = client.get(address)
+            if who or answer.status_code >= 500:
+                self.statuses.setdefault(name, set()).add(answer.status_code)
+            if answer.status_code == 200 and is_page(answer):
+                self.open(person, who or "nobody", address, templates_of(answer))
+
+    def open(self, person: Any, who: str, address: str, templates: frozenset[str]) -> None:
+        if (address, templates) in self.opened:
+            return
+        self.opened.add((address, templates))
+        self.faults += [f"{who} at {address}: {fault}" for fault in self.faults_of(person, address, templates)]
+
+    def faults_of(self, person: Any, address: str, templates: frozenset[str]) -> Iterator[str]:
+        response = person.page.goto(address)
+        if response.status != 200:
+            yield f"status {response.status}"
+        if not person.page.title().removesuffix("· Concord").strip():
+            yield "no title of its own"
+        checks = [self.fits] if templates in self.examined else [self.fits, self.accessible]
+        self.examined.add(templates)
+        for check in checks:
+            try:
+                check(person.page)
+            except AssertionError as found:
+                yield str(found)
+        yield from person.complaints
+        person.complaints.clear()
+
+
+def signed_in_as(person: Any) -> Client:
+    """The same session outside the window: a quick look at what each address answers with."""
+    client = Client(raise_request_exception=False)
+    for cookie in person.context.cookies():
+        client.cookies[cookie["name"]] = cookie["value"]
+    return client
+
+
+def is_page(answer: Any) -> bool:
+    """Whole pages, not the fragments that are put into one (`_fragment.html`)."""
+    if not answer["Content-Type"].startswith("text/html"):
+        return False
+    return not answer.templates[0].name.rpartition("/")[2].startswith("_")
+
+
+def templates_of(answer: Any) -> frozenset[str]:
+    """Those of the stages: what repeats everywhere needs no second look."""
+    named = {template.name for template in answer.templates if template.name}
+    return frozenset(name for name in named if not name.startswith(("django/", "components/", "allauth/")))
+
+
+def test_every_page_is_served_titled_accessible_and_narrow(sit_down, demo, accessible, fits):
+    walk = Walk(accessible, fits)
+    places = addresses(demo)
+    for who in VIEWERS:
+        person = sit_down()
+        if who:
+            sign_in(person.page, who, password=people.PASSWORD)
+        walk.look(person, who, places)
+    assert walk.faults == []
+    assert {name: codes for name, codes in walk.statuses.items() if max(codes) >= 500} == {}
+    unseen = {name for name, codes in walk.statuses.items() if not codes & {200, 302, 405}}
+    assert unseen == AFTER_OTHERS
