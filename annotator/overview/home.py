@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import Count
+from django.urls import reverse
 
 from annotator.accounts.models import User
 from annotator.adjudication import queue
@@ -20,7 +21,6 @@ from annotator.labeling.rounds import bug_counts
 from annotator.sampling.models import Bug
 from annotator.screening.models import Candidate
 from annotator.studies.models import Role, Study
-from annotator.web.links import address
 
 
 @dataclass(frozen=True)
@@ -137,14 +137,15 @@ def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile
 
 
 def _tile(study: Study, label: str, view: str, figure: str, text: str, **more: int) -> Tile:
-    return Tile(label, address(view, study.slug), figure, text, **more)
+    """Linked to the stage's first page, where it has one."""
+    return Tile(label, reverse(view, args=[study.slug]) if view else "", figure, text, **more)
 
 
 def _screening(study: Study) -> Tile:
     read = Candidate.objects.filter(study=study).count()
     kept = Candidate.objects.filter(study=study, votes__decision="include").distinct().count() if read else 0
     figure, text = (f"{kept:,}", f"with a vote to keep, of {read:,} read") if read else ("–", "no votes brought in")
-    return _tile(study, "Screening", "screening:candidates", figure, text, done=kept, total=read or 1)
+    return _tile(study, "Screening", "", figure, text, done=kept, total=read or 1)
 
 
 def _labeling(study: Study, lines: Sequence[RoundLine], bugs: int, viewer: Viewer) -> Tile:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from django.urls import reverse
+
 from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
 from annotator.labeling.models import Flag, FurtherBug, Round
@@ -10,7 +12,6 @@ from annotator.overview.choosing import not_yet_in_a_main_round
 from annotator.overview.home import RoundLine, Viewer
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
-from annotator.web.links import address
 
 PAIR = 2
 
@@ -41,7 +42,7 @@ def _to_label(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> Itera
             continue
         left = sum(one.left for one in line.progress if one.rater == viewer.user)
         if left:
-            url = address("labeling:label", study.slug, line.round.number)
+            url = reverse("labeling:label", args=[study.slug, line.round.number])
             yield Step(
                 f"{_bugs(left)} of {line.round.name} wait for your answer", "blind until the round closes", url, "Label"
             )
@@ -51,7 +52,7 @@ def _own_disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
     """Disputes of closed rounds on which the rater has not taken a stand."""
     count = queue.own_waiting(study, viewer.user).count()
     if count:
-        url = address("adjudication:mine", study.slug)
+        url = reverse("adjudication:mine", args=[study.slug])
         text = "keep yours, accept the other’s, or propose a third"
         yield Step(f"You and another rater differ {_times(count)}", text, url, "Take a stand")
 
@@ -65,7 +66,7 @@ def _disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
         yield Step(
             f"{count} dispute{_s(count)} {verb} for your decision",
             text,
-            address("adjudication:queue", study.slug),
+            reverse("adjudication:queue", args=[study.slug]),
             "Adjudicate",
         )
 
@@ -78,13 +79,13 @@ def _leading(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
         yield from _open_round(study, line) if line.round.is_open else _closed_round(study, line)
     free = not_yet_in_a_main_round(study).count()
     if free and not any(line.round.is_open for line in lines):
-        url = address("overview:new_round", study.slug)
+        url = reverse("overview:new_round", args=[study.slug])
         yield Step(f"{_bugs(free)} not yet in a main round", "no round is open", url, "New round")
 
 
 def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
-    page = address("labeling:round", study.slug, line.round.number)
-    close = address("overview:close_round", study.slug, line.round.number)
+    page = reverse("labeling:round", args=[study.slug, line.round.number])
+    close = reverse("overview:close_round", args=[study.slug, line.round.number])
     if line.is_mine:
         if not any(one.left for one in line.progress):
             yield Step(
@@ -108,10 +109,10 @@ def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
 
 
 def _closed_round(study: Study, line: RoundLine) -> Iterator[Step]:
-    page = address("labeling:round", study.slug, line.round.number)
+    page = reverse("labeling:round", args=[study.slug, line.round.number])
     if line.gate.needs_reason:
         facets = ", ".join(dict.fromkeys(holding.facet_name.lower() for holding in line.gate.short_of))
-        url = address("agreement:round", study.slug, line.round.number) or page
+        url = reverse("agreement:round", args=[study.slug, line.round.number])
         text = f"{facets} · the next main round needs a reason"
         yield Step(f"{line.round.name} did not pass its gate", text, url, "Look")
     notes = FurtherBug.objects.filter(assignment__round=line.round, state=FurtherBug.State.NEW).count()
@@ -138,18 +139,20 @@ def _beginnings(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
         yield Step(
             "Choose a codebook",
             "the questions and the answers they take",
-            address("codebook:tree", study.slug),
+            reverse("codebook:tree", args=[study.slug]),
             "Choose",
         )
     has_bugs = Bug.objects.filter(study=study).exists()
     if not has_bugs:
-        yield Step("Import a sheet", "CSV, TSV or XLSX, one row a bug", address("intake:upload", study.slug), "Import")
+        yield Step(
+            "Import a sheet", "CSV, TSV or XLSX, one row a bug", reverse("intake:upload", args=[study.slug]), "Import"
+        )
     raters = Membership.objects.filter(study=study, role=Role.RATER).count()
     if raters < PAIR:
         text = "by a one-time link that you send them" if raters == 0 else "one has joined"
-        yield Step("Invite two raters", text, address("studies:members", study.slug), "Invite")
+        yield Step("Invite two raters", text, reverse("studies:members", args=[study.slug]), "Invite")
     if has_bugs and raters and not Round.objects.filter(study=study).exists():
-        url = address("overview:new_round", study.slug)
+        url = reverse("overview:new_round", args=[study.slug])
         yield Step(
             "Open the first round", "a small training round shows where the guideline is unclear", url, "New round"
         )

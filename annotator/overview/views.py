@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotator.accounts.http import Request
@@ -18,7 +19,6 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role
 from annotator.web.errors import BadInput
-from annotator.web.links import address
 
 
 @login_required
@@ -36,7 +36,7 @@ def show(request: Request, slug: str) -> HttpResponse:
         "lines": lines,
         "open_lines": [line for line in lines if line.round.is_open],
         "events": past.recent(study, request.user),
-        "members_url": address("studies:members", study.slug),
+        "members_url": reverse("studies:members", args=[study.slug]),
     }
     return render(request, "overview/home.html", context)
 
@@ -71,8 +71,8 @@ def new_round(request: Request, slug: str) -> HttpResponse:
         "form": form,
         "held": held,
         "has_bugs": Bug.objects.filter(study=study).exists(),
-        "members_url": address("studies:members", study.slug),
-        "import_url": address("intake:upload", study.slug),
+        "members_url": reverse("studies:members", args=[study.slug]),
+        "import_url": reverse("intake:upload", args=[study.slug]),
     }
     return render(request, "overview/new_round.html", context, status=422 if form.errors else 200)
 
@@ -86,10 +86,7 @@ def close(request: Request, slug: str, number: int) -> HttpResponse:
     if request.method == "POST":
         close_round(round_=round_, by=request.user)
         messages.success(request, f"{round_.name} is closed. Its agreement is counted and stands.")
-        return redirect(
-            address("agreement:round", study.slug, round_.number)
-            or address("labeling:round", study.slug, round_.number)
-        )
+        return redirect("agreement:round", study.slug, round_.number)
     told = progress(round_, viewer=request.user, is_lead=True)
     context = {
         "study": study,

@@ -19,7 +19,6 @@ from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm
 from annotator.studies.models import Invitation, Membership, Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
-from annotator.web.links import address
 
 BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
@@ -66,7 +65,7 @@ def _join_as_newcomer(request: HttpRequest, token: str, filled: dict[str, Any]) 
 
 def _welcome(request: HttpRequest, study: Study) -> HttpResponse:
     messages.success(request, f"Welcome to “{study.title}”.")
-    return redirect(address("overview:home", study.slug) or "studies:home")
+    return redirect("overview:home", study.slug)
 
 
 # --- members
