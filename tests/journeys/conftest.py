@@ -170,7 +170,7 @@ def start_run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[...
 
 
 def launch(var: Path, *, port: int, log: Path) -> Running:
-    ours = ("DATABASE_", "REDIS_", "CONCORD_", "MAKE")
+    ours = ("DATABASE_", "REDIS_", "CONCORD_", "MAKE", "MFLAGS")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     with log.open("w") as output:
         process = subprocess.Popen(

@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(project):
     done = subprocess.run(
         [*sealed, "make", "setup"],
         cwd=project,
-        env=os.environ | {"PYTHON": sys.executable},
+        env={"PATH": os.environ["PATH"], "PYTHON": sys.executable},
         capture_output=True,
         text=True,
         check=False,
