@@ -50,6 +50,7 @@ class Distribution:
     name: str
     bugs: int
     bars: tuple[Bar, ...]
+    broader: tuple[tuple[str, int], ...]  # given to no bug, but with narrower ones that were
     unused: tuple[str, ...]
     has_totals: bool
     is_many: bool
@@ -93,7 +94,7 @@ def distribution(read: Tables, question: Question) -> Distribution:
     totals = read.rollup_of(question)
     bugs = read.bugs.get(question.id, 0)
     counts = [(code, read.counts.get(code.id, 0)) for code in question.codes]
-    used = sorted(((code, n) for code, n in counts if n or code.name in totals), key=lambda pair: -pair[1])
+    used = sorted(((code, n) for code, n in counts if n), key=lambda pair: -pair[1])
     most = max((n for _, n in used), default=1)
     bars = [
         Bar(
@@ -109,13 +110,15 @@ def distribution(read: Tables, question: Question) -> Distribution:
         for place, (code, n) in enumerate(used)
     ]
     unused = tuple(code.name for code, n in counts if not n and code.name not in totals)
+    broader = [(code.name, totals[code.name]) for code, n in counts if not n and code.name in totals]
     return Distribution(
         key=question.key,
         name=question.name,
         bugs=bugs,
         bars=tuple(bars),
+        broader=tuple(sorted(broader, key=lambda pair: -pair[1])),
         unused=unused,
-        has_totals=any(bar.total is not None for bar in bars),
+        has_totals=bool(totals),
         is_many=question.is_many,
     )
 
