@@ -9,6 +9,7 @@ from annotator.adjudication import deciding, settling
 from annotator.adjudication.deciding import Source
 from annotator.adjudication.models import Dispute, Remark, Resolution, Stand
 from annotator.adjudication.positions import Positions, ids, positions_of
+from annotator.adjudication.queries import FINAL_KINDS
 from annotator.codebook.models import Category, Facet
 from annotator.history.actions import record
 from annotator.labeling.models import Round
@@ -29,7 +30,7 @@ def settle_at_close(*, round_: Round, by: User | None) -> int:
 
     Training, retest and audit rounds make no final labels.
     """
-    if round_.kind not in settling.FINAL_KINDS or round_.is_open:
+    if round_.kind not in FINAL_KINDS or round_.is_open:
         return 0
     count = settling.settle_round(round_)
     _record_round("settled what nobody differs on", round_, {"labels": count}, by=by)

@@ -7,7 +7,8 @@ from django.db.models import Q
 from annotator.accounts.models import User
 from annotator.adjudication import settling
 from annotator.adjudication.models import Dispute, Resolution
-from annotator.adjudication.positions import FINAL_KINDS, Positions, basis_of, positions_of
+from annotator.adjudication.positions import Positions, basis_of, positions_of
+from annotator.adjudication.queries import FINAL_KINDS
 from annotator.codebook.models import Category, Facet
 from annotator.history.actions import record
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from annotator.accounts.models import User
 from annotator.adjudication.models import Stand
+from annotator.adjudication.queries import final_rounds
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Round
 from annotator.sampling.models import Bug
 
 LETTERS = "ABCEFGHIJK"  # D is "not a bug", O another label, U left open
-FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 Label = tuple[Category, ...]
 Given = dict[int, dict[int, Label]]  # rater id → facet id → label
@@ -65,8 +65,12 @@ def in_order(categories: Iterable[Category]) -> Label:
 
 def basis_of(bug: Bug) -> Round | None:
     """The latest round whose word counts for the bug: closed or imported, main or relabel, and no mere second look."""
-    rounds = Round.objects.with_agreement().filter(study=bug.study_id, kind__in=FINAL_KINDS)
-    rows = Answer.objects.current().filter(bug=bug, round__in=rounds).values_list("round", "rater").distinct()
+    rows = (
+        Answer.objects.current()
+        .filter(bug=bug, round__in=final_rounds(bug.study_id))
+        .values_list("round", "rater")
+        .distinct()
+    )
     raters: dict[int, set[int]] = defaultdict(set)
     for round_id, rater in rows:
         raters[round_id].add(rater)

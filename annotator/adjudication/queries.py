@@ -32,7 +32,7 @@ def final_labels(study: Study, labels: str = FINAL) -> QuerySet[Any]:
     return _without_later(given, rounds, same_rater=True)
 
 
-def final_rounds(study: Study) -> QuerySet[Round]:
+def final_rounds(study: Study | int) -> QuerySet[Round]:
     """The rounds whose answers can become final labels: main and relabel, none that is open."""
     return Round.objects.with_agreement().filter(study=study, kind__in=FINAL_KINDS)
 

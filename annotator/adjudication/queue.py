@@ -9,7 +9,7 @@ from django.db.models import Case, Count, Exists, IntegerField, Max, OuterRef, Q
 
 from annotator.accounts.models import User
 from annotator.adjudication.models import Dispute, Resolution, Stand
-from annotator.adjudication.positions import FINAL_KINDS
+from annotator.adjudication.queries import FINAL_KINDS, final_rounds
 from annotator.collection.models import Repository
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
@@ -209,6 +209,5 @@ def choices(study: Study) -> Choices:
 
 def own_bugs(study: Study, rater: User) -> QuerySet[Bug]:
     """Bugs that the rater answered in a round that is no longer open."""
-    closed = Round.objects.with_agreement().filter(study=study, kind__in=FINAL_KINDS)
-    answered = Answer.objects.current().filter(bug=OuterRef("pk"), round__in=closed, rater=rater)
+    answered = Answer.objects.current().filter(bug=OuterRef("pk"), round__in=final_rounds(study), rater=rater)
     return Bug.objects.filter(Exists(answered), study=study)

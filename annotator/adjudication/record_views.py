@@ -16,6 +16,7 @@ from annotator.adjudication.deciding import NOT_YET
 from annotator.adjudication.item import Item, item_of, letters_of, settled_on
 from annotator.adjudication.models import AuditPick
 from annotator.adjudication.past import past_of
+from annotator.adjudication.queries import final_rounds
 from annotator.adjudication.views import bug_in, facet_in, item_context
 from annotator.codebook.models import Category
 from annotator.labeling.models import Round
@@ -123,7 +124,7 @@ def audit(request: Request, slug: str) -> HttpResponse:
 
 
 def audit_page(request: Request, study: Study, *, problem: str = "") -> HttpResponse:
-    closed = Round.objects.with_agreement().filter(study=study, kind__in=["main", "relabel"]).order_by("-number")
+    closed = final_rounds(study).order_by("-number")
     context = {
         "study": study,
         "rounds": [audits.summary(round_) for round_ in closed],

@@ -11,8 +11,6 @@ from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Codebook
 from annotator.labeling.models import Round
 
-FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
-
 # A relabel round in which one of a bug's several raters looked again: a second pass, which settles nothing alone.
 SECOND_LOOKS = """
     SELECT alone.bug_id FROM (

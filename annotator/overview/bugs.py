@@ -9,9 +9,10 @@ from annotator.accounts.models import User
 from annotator.adjudication.item import letters_of
 from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.positions import positions_of
+from annotator.adjudication.queries import final_labels
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round, RoundBug
-from annotator.overview.choosing import FINAL_KINDS
+from annotator.overview.choosing import in_a_main_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
@@ -74,23 +75,23 @@ def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
             Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__number=int(filters.round), round__study=study))
         )
     for facet, uid in filters.labels.items():
-        bugs = bugs.filter(Exists(_final(category__uid=uid, facet__key=facet)))
-    return _in_state(bugs, filters.state)
+        bugs = bugs.filter(Exists(_final(study).filter(category__uid=uid, facet__key=facet)))
+    return _in_state(bugs, filters.state, _final(study))
 
 
-def _in_state(bugs: "QuerySet[Bug]", state: str) -> "QuerySet[Bug]":
+def _in_state(bugs: "QuerySet[Bug]", state: str, final: "QuerySet[Resolution]") -> "QuerySet[Bug]":
     if state == FREE:
-        return bugs.filter(~Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__kind__in=FINAL_KINDS)))
+        return bugs.filter(~in_a_main_round())
     if state == OPEN:
         return bugs.filter(Exists(Dispute.objects.filter(bug=OuterRef("pk"), is_open=True)))
     if state == SETTLED:
-        return bugs.filter(Exists(_final()))
+        return bugs.filter(Exists(final))
     return bugs
 
 
-def _final(**which: str) -> "QuerySet[Resolution]":
-    settled = Resolution.objects.filter(bug=OuterRef("pk"), is_current=True, is_stale=False, category__isnull=False)
-    return settled.filter(**which)
+def _final(study: Study) -> "QuerySet[Resolution]":
+    """The final labels of the bug at hand."""
+    return final_labels(study).filter(bug=OuterRef("pk"))
 
 
 def page(
@@ -105,19 +106,17 @@ def page(
         found = list(bugs.filter(number__gt=after).order_by("number")[: PAGE + 1])
         shown, has_next, has_previous = found[:PAGE], len(found) > PAGE, after > 0
     return Page(
-        rows=tuple(_rows(shown, facets, viewer)),
+        rows=tuple(_rows(study, shown, facets, viewer=viewer)),
         next_after=shown[-1].number if shown and has_next else None,
         previous_before=shown[0].number if shown and has_previous else None,
     )
 
 
-def _rows(bugs: Sequence[Bug], facets: Sequence[Facet], viewer: User) -> list[Row]:
+def _rows(study: Study, bugs: Sequence[Bug], facets: Sequence[Facet], *, viewer: User) -> list[Row]:
     ids = [bug.pk for bug in bugs]
     hidden = in_hand(bugs, viewer)
     labels: dict[tuple[int, int], list[str]] = {}
-    settled = Resolution.objects.filter(
-        bug__in=set(ids) - hidden, is_current=True, is_stale=False, category__isnull=False
-    )
+    settled = final_labels(study).filter(bug__in=set(ids) - hidden)
     for bug, facet, name in settled.order_by("slot").values_list("bug_id", "facet_id", "category__name"):
         labels.setdefault((bug, facet), []).append(name)
     rounds: dict[int, list[str]] = {}

@@ -7,16 +7,16 @@ from operator import or_
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from annotator.adjudication.queries import FINAL_KINDS
 from annotator.collection.models import Repository
 from annotator.intake.models import Import
-from annotator.labeling.models import Round, RoundBug
+from annotator.labeling.models import RoundBug
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
 FREE, ALL = "free", "all"
 EVERY, FIRST, RANDOM = "every", "first", "random"
-FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 
 @dataclass(frozen=True)
@@ -31,9 +31,13 @@ class Wanted:
     seed: int = 0
 
 
+def in_a_main_round() -> Exists:
+    """Of bugs: some round makes, or will make, their final labels."""
+    return Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__kind__in=FINAL_KINDS))
+
+
 def not_yet_in_a_main_round(study: Study) -> QuerySet[Bug]:
-    taken = RoundBug.objects.filter(bug=OuterRef("pk"), round__kind__in=FINAL_KINDS)
-    return Bug.objects.filter(~Exists(taken), study=study)
+    return Bug.objects.filter(~in_a_main_round(), study=study)
 
 
 def choose(study: Study, wanted: Wanted) -> list[Bug]:

@@ -8,7 +8,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_http_methods
 
 from annotator.accounts.actions import slug_of
@@ -63,7 +62,7 @@ def new_study(request: HttpRequest) -> HttpResponse:
             form.add_error(None, str(problem))
         else:
             messages.success(request, "The study is started. Next: bring in your sheet and invite the second rater.")
-            return redirect(_first_page(study))
+            return redirect("overview:home", study.slug)
     context: dict[str, Any] = {
         "form": form,
         "presets": [(slug, presets.preset(slug)) for slug in presets.slugs()],
@@ -88,10 +87,3 @@ def short_name(title: str) -> str:
     base = re.sub(r"[^a-z0-9]+", "-", slug_of(title))[:50].strip("-")
     taken = set(Study.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}-{n}") not in taken)
-
-
-def _first_page(study: Study) -> str:
-    try:
-        return reverse("overview:home", args=[study.slug])
-    except NoReverseMatch:
-        return reverse("codebook:tree", args=[study.slug])
