@@ -144,7 +144,7 @@ class _Price:
         size = next(
             (
                 self._size(argument.value)
-                for argument in selection.arguments
+                for argument in selection.arguments or ()
                 if argument.name.value in ("first", "last")
             ),
             0,

@@ -186,7 +186,10 @@ def _shared(place: Repository, kept: Thing, base: str) -> dict[str, Any]:
 
 
 def _hit(place: Repository, kept: Thing, base: str) -> dict[str, Any]:
-    return filled("issue-search-result-item", **_shared(place, kept, base), score=1.0, comments=len(kept.comments))
+    shown = filled("issue-search-result-item", **_shared(place, kept, base), score=1.0, comments=len(kept.comments))
+    if shown["body"] is None:  # real hits hold null, but the description does not allow it
+        del shown["body"]
+    return shown
 
 
 def _file(file: File) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -54,6 +55,7 @@ class GitHubServer:
         limits: dict[str, int] | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         port: int = 0,
+        prefix: str = "",
         heaviest_page: int = 0,
     ) -> None:
         self.world = world
@@ -71,7 +73,8 @@ class GitHubServer:
         bound = {"answer": staticmethod(self.answer), "clock": staticmethod(clock)}
         self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Connection,), bound))
         self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_port}"
+        self._prefix = prefix  # of a GitHub Enterprise server: /api/v3, and GraphQL at /api/graphql
+        self.url = f"http://127.0.0.1:{self._http.server_port}{prefix}"
 
     def __enter__(self) -> "GitHubServer":
         self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
@@ -103,19 +106,25 @@ class GitHubServer:
 
     def answer(self, request: Request) -> Reply:
         with self._lock:
+            request.path = self._without_prefix(request.path)
             entry = self._entered(request)
             try:
                 reply = self._answer(request, entry)
             except Disconnect:
                 raise
             except Exception as error:  # ours: a test must hear of it
-                self.wrong.append(f"the server failed: {error!r}")
+                self.wrong.append("the server failed: " + "".join(traceback.format_exception(error)))
                 reply = Reply(500, None)
             entry.status = reply.status
             if reply.status == 200 and not entry.fault:
                 entry.is_repeated = "if-none-match" not in request.headers and entry.name in self._answered
                 self._answered.add(entry.name)
             return reply
+
+    def _without_prefix(self, path: str) -> str:
+        if path == self._prefix.removesuffix("/v3") + "/graphql":
+            return "/graphql"
+        return path.removeprefix(self._prefix)
 
     def _entered(self, request: Request) -> Entry:
         asked = (
