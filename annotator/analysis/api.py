@@ -16,11 +16,12 @@ from annotator.studies.rest import StudyList, StudyView, whole
 
 @extend_schema_view(get=extend_schema(parameters=[OpenApiParameter("facet", str), OpenApiParameter("bug", int)]))
 class Finals(StudyList):
+    """The final labels, and where each comes from."""
+
     serializer_class = FinalShape
     order = ("bug_number", "facet_position", "facet_key", "slot")
 
     def rows(self) -> QuerySet[Any, Any]:
-        """The final labels, and where each comes from."""
         labels = final_labels(self.study())
         if facet := self.asked("facet"):
             labels = labels.filter(facet__key=facet)

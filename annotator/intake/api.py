@@ -28,12 +28,13 @@ LEAN = ("file", "head", "created_ids")
 
 
 class Imports(StudyList):
+    """Sheets brought in, by number."""
+
     serializer_class = ImportShape
     parser_classes = (MultiPartParser,)
     order = ("number",)
 
     def rows(self) -> QuerySet[Import]:
-        """Sheets brought in, by number."""
         rows = Import.objects.filter(study=self.study(Role.LEAD))
         return rows.defer(*LEAN, "report", "mapping").select_related("created_by")
 

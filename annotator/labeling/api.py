@@ -77,11 +77,12 @@ class TurnView(RoundView):
 
 @extend_schema_view(get=extend_schema(parameters=[OpenApiParameter("state", str)]))
 class Turns(RoundView, StudyList):
+    """One's own turns in the round, in one's own order."""
+
     serializer_class = shapes.TurnLine
     order = ("position",)
 
     def rows(self) -> QuerySet[Assignment]:
-        """One's own turns in the round, in one's own order."""
         mine = turns.turns(self.round(Role.RATER), self.me).filter(state__in=turns.SHOWN_STATES)
         state = self.asked("state")
         return mine.filter(state=state) if state else mine
@@ -279,11 +280,12 @@ class Skipped(RoundView):
     )
 )
 class AllAnswers(StudyList):
+    """Answers as they stand: one's own, and of others those of rounds that are no longer open."""
+
     serializer_class = shapes.AnswerShape
     order = ("bug_number", "round_number", "rater_name", "facet_key", "slot")
 
     def rows(self) -> QuerySet[Any, Any]:
-        """Answers as they stand: one's own, and of others those of rounds that are no longer open."""
         answers = Answer.objects.current().visible_to(self.me).filter(round__study=self.study())
         filters = {
             "round__number": whole(self.asked("round")),

@@ -29,11 +29,12 @@ GATE = ("gate_coefficient", "gate_method", "gate_bound", "gate_min_n")
 
 
 class Rounds(StudyList):
+    """Rounds by number."""
+
     serializer_class = RoundShape
     order = ("number",)
 
     def rows(self) -> QuerySet[Round]:
-        """Rounds by number."""
         rounds = Round.objects.filter(study=self.study())
         return rounds.select_related("codebook_version").defer("codebook_version__document")
 

@@ -6,7 +6,7 @@ from annotator.overview import api, starting_api
 
 app_name = "overview-api"
 urlpatterns = [
-    path("studies/", starting_api.studies, name="studies"),
+    path("studies/", starting_api.Studies.as_view(), name="studies"),
     path("studies/<slug:slug>/rounds/", api.Rounds.as_view(), name="rounds"),
     path("studies/<slug:slug>/rounds/<int:number>/close/", api.Close.as_view(), name="close"),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),

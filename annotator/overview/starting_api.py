@@ -1,20 +1,20 @@
 """One's studies over REST, and starting another."""
 
-from typing import Any, cast
+from typing import Any
 
+from django.db.models import QuerySet
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
-from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotator.accounts.models import User
 from annotator.codebook import presets, reading
 from annotator.codebook.document import Document
 from annotator.overview.actions import create_study
 from annotator.overview.starting import short_name
 from annotator.studies.access import study_for
-from annotator.studies.queries import studies_of
+from annotator.studies.models import Study
+from annotator.studies.rest import StudyList
 from annotator.studies.serializers import StudySerializer
 from annotator.web.errors import BadInput
 
@@ -36,23 +36,27 @@ def document_of(given: Any) -> Document:
     return reading.to_document(given)
 
 
-@extend_schema(methods=["GET"], responses=StudySerializer(many=True))
-@extend_schema(methods=["POST"], request=StudyInput, responses={201: StudySerializer})
-@api_view(["GET", "POST"])
-def studies(request: Request) -> Response:
-    """Your studies, newest first. Who starts one leads it."""
-    user = cast(User, request.user)
-    if request.method == "GET":
-        mine = [study_for(user, own.study.slug) for own in studies_of(user)]
-        return Response(StudySerializer(mine, many=True).data)
-    filled = StudyInput(data=request.data)
-    filled.is_valid(raise_exception=True)
-    given = filled.validated_data
-    study = create_study(
-        slug=given["slug"] or short_name(given["title"]),
-        title=given["title"],
-        question=given["question"],
-        document=document_of(given["codebook"]),
-        by=user,
-    )
-    return Response(StudySerializer(study_for(user, study.slug)).data, status=201)
+class Studies(StudyList):
+    """Your studies, by short name. Who starts one leads it."""
+
+    serializer_class = StudySerializer
+    order = ("slug",)
+
+    def rows(self) -> QuerySet[Study]:
+        return Study.objects.of(self.me)
+
+    def told(self, rows: list[Study]) -> list[Study]:
+        return [study_for(self.me, study.slug) for study in rows]
+
+    @extend_schema(request=StudyInput, responses={201: StudySerializer})
+    def post(self, request: Request) -> Response:
+        """Start a study."""
+        given = self.given(StudyInput)
+        study = create_study(
+            slug=given["slug"] or short_name(given["title"]),
+            title=given["title"],
+            question=given["question"],
+            document=document_of(given["codebook"]),
+            by=self.me,
+        )
+        return Response(StudySerializer(study_for(self.me, study.slug)).data, status=201)

@@ -20,11 +20,12 @@ from annotator.studies.rest import StudyList, StudyView
     )
 )
 class Bugs(StudyList):
+    """Bugs by number."""
+
     serializer_class = BugShape
     order = ("number",)
 
     def rows(self) -> QuerySet[Bug]:
-        """Bugs by number."""
         bugs = Bug.objects.filter(study=self.study()).select_related("item__repository")
         if words := self.asked("q"):
             bugs = bugs.filter(item__title__icontains=words)

@@ -2,6 +2,7 @@
 
 from typing import Any, cast
 
+from django.db.models import QuerySet
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -16,6 +17,7 @@ from annotator.studies import serializers as shapes
 from annotator.studies.access import study_for
 from annotator.studies.models import Invitation, Role, Study
 from annotator.studies.protocol import protocol_of
+from annotator.studies.rest import StudyList
 from annotator.web.errors import Refused
 
 
@@ -29,12 +31,18 @@ def study(request: Request, slug: str) -> Response:
 # --- members
 
 
-@extend_schema(responses=shapes.MemberSerializer(many=True))
-@api_view(["GET"])
-def members(request: Request, slug: str) -> Response:
+class Members(StudyList):
     """Who is in the study, by user name."""
-    rows = queries.members_of(study_for(request.user, slug))
-    return Response(shapes.MemberSerializer(rows, many=True).data)
+
+    serializer_class = shapes.MemberSerializer
+    order = ("username",)
+
+    def rows(self) -> QuerySet[User]:
+        return User.objects.filter(memberships__study=self.study()).distinct()
+
+    def told(self, rows: list[User]) -> list[queries.Member]:
+        members = {member.user: member for member in queries.members_of(self.study())}
+        return [members[user] for user in rows]
 
 
 @extend_schema(request=shapes.MemberInput, responses=shapes.MemberSerializer(many=True))
