@@ -38,13 +38,30 @@ def follow(page: Page, role: Any, name: str) -> None:
         page.get_by_role(role, name=name).first.press("Enter")
 
 
+def number_of(page: Page) -> int:
+    """The number of the bug that is before the rater."""
+    found = re.search(r"bug (\d+)", page.title())
+    assert found, f"{page.title()} is no bug's page"
+    return int(found[1])
+
+
+def choose(page: Page, facet: str, category: str) -> None:
+    """By the keys that the page shows beside the facet and the category."""
+    question = page.locator(f'fieldset[data-name="{facet}"]')
+    option = question.locator(".opt").filter(has=page.locator(".cut").get_by_text(category, exact=True))
+    keys(page, f"{question.get_attribute('data-key')} {option.locator('input').first.get_attribute('data-k')}")
+
+
+def save(page: Page) -> None:
+    """Save, and wait until the next bug is there, or that none is left."""
+    before = page.title()
+    page.keyboard.press("Control+Enter")
+    expect(page.locator("#main h1")).to_be_focused()
+    expect(page).not_to_have_title(before)
+
+
 def label_all(page: Page, answers: Mapping[int, str]) -> None:
     """Label every bug of the round that is open on the page, by the keys for the bug's number."""
     for _ in answers:
-        before = page.title()
-        found = re.search(r"bug (\d+)", before)
-        assert found, f"{before} is no bug's page"
-        keys(page, answers[int(found[1])])
-        page.keyboard.press("Control+Enter")
-        expect(page.locator("#main h1")).to_be_focused()
-        expect(page).not_to_have_title(before)
+        keys(page, answers[number_of(page)])
+        save(page)
