@@ -20,6 +20,7 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Session, Study
 from annotator.web.errors import BadInput
+from annotator.web.numbers import whole
 
 MAY = (Role.LEAD, Role.ADJUDICATOR, Role.RATER)
 
@@ -32,8 +33,7 @@ def meeting(request: Request, slug: str) -> HttpResponse:
     live = meetings.live_meeting(study)
     if live is None:
         return start_page(request, study)
-    number = request.GET.get("bug", "")
-    return page(request, study, live, number=int(number) if number.isdecimal() else 0)
+    return page(request, study, live, number=whole(request.GET.get("bug", "")) or 0)
 
 
 def start_page(request: Request, study: Study, *, problem: str = "") -> HttpResponse:

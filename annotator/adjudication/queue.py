@@ -14,6 +14,7 @@ from annotator.collection.models import Repository
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
+from annotator.web.numbers import whole
 
 PAGE = 100
 OPEN, CONCEDED, SETTLED = "open", "conceded", "settled"
@@ -78,7 +79,8 @@ def disputes(study: Study, filters: Filters) -> QuerySet[Dispute]:
     if filters.facet:
         rows = rows.filter(facet__key=filters.facet)
     if filters.round:
-        rows = rows.filter(round__number=int(filters.round)) if filters.round.isdecimal() else rows.none()
+        number = whole(filters.round)
+        rows = rows.none() if number is None else rows.filter(round__number=number)
     if filters.repository:
         rows = rows.filter(bug__item__repository__label=filters.repository)
     return _in_state(rows, filters.state)

@@ -6,6 +6,7 @@ from annotator.agreement.entries import Entry
 from annotator.agreement.models import Snapshot
 from annotator.labeling.models import Round
 from annotator.studies.models import Study
+from annotator.web.numbers import whole
 
 
 def entries(study: Study, *, round_: Round | None = None, facet: str | None = None) -> list[Entry]:
@@ -37,7 +38,8 @@ def pooled(study: Study, *, facet: str | None = None) -> list[Entry]:
 def round_named(study: Study, name: str) -> Round | None:
     """By number or name; a number wins."""
     rounds = Round.objects.filter(study=study)
-    by_number = rounds.filter(number=int(name)).first() if name.isascii() and name.isdigit() and len(name) < 9 else None
+    number = whole(name)
+    by_number = rounds.filter(number=number).first() if number is not None else None
     return by_number or rounds.filter(name=name).first()
 
 

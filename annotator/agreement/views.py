@@ -19,6 +19,7 @@ from annotator.labeling.models import Round
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import Refused
+from annotator.web.numbers import whole
 
 
 def rounds_of(study: Study) -> list[Round]:
@@ -79,9 +80,8 @@ def cell(
     _, found = chosen(study, number)
     if found.is_open:
         raise Refused(NOT_YET)
-    after = request.GET.get("after", "")
-    start = int(after) if after.isascii() and after.isdigit() and len(after) < 10 else 0
-    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), after=start)
+    after = whole(request.GET.get("after", "")) or 0
+    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), after=after)
     if shown is None:
         raise Http404("There is no such cell.")
     context = {"study": study, "round": found, "cell": shown, "facet": facet, "first": first, "second": second}

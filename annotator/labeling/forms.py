@@ -11,6 +11,7 @@ from django.http import QueryDict
 from annotator.labeling.models import Assignment, Evidence
 from annotator.labeling.submission import Pin, Submission
 from annotator.web.errors import BadInput
+from annotator.web.numbers import whole
 
 FACET = "f-"  # prefix of a facet's field
 SKIP_REASONS = (
@@ -85,8 +86,8 @@ def read(sent: QueryDict) -> Filled:
         confidence=confidence,
         note=sent.get("note", "").replace("\r\n", "\n").strip(),
         pins=tuple(_pins(sent)),
-        active_seconds=_whole(sent.get("active_seconds", "")),
-        revision=_whole(sent.get("revision", "")),
+        active_seconds=whole(sent.get("active_seconds", "")) or 0,
+        revision=whole(sent.get("revision", "")) or 0,
     )
 
 
@@ -106,10 +107,6 @@ def _pin(text: str) -> ShownPin:
     if pin.kind not in Evidence.Kind.values:
         raise BadInput("A pin is on a line, a comment or the description. Remove it and pin again.")
     return pin
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0  # fits its column
 
 
 def from_draft(draft: Any, *, revision: int) -> Filled:

@@ -16,10 +16,11 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput
+from annotator.web.numbers import whole
 
 
 def is_lead(study: Study) -> bool:
-    return Role.LEAD in study.my_roles  # type: ignore[attr-defined]  # set by study_for
+    return Role.LEAD in study.my_roles
 
 
 def find(study: Study, number: int) -> Round:
@@ -107,7 +108,7 @@ def hand_on(request: Request, slug: str, number: int) -> HttpResponse:
 def _turn(request: Request, round_: Round) -> Assignment:
     """The turn that the form names by bug and rater."""
     turns = Assignment.objects.filter(round=round_, rater__username=request.POST.get("rater", ""))
-    return get_object_or_404(turns.select_related("rater", "bug"), bug__number=_whole(request.POST.get("bug", "")))
+    return get_object_or_404(turns.select_related("rater", "bug"), bug__number=whole(request.POST.get("bug", "")))
 
 
 @login_required
@@ -123,9 +124,8 @@ def further(request: Request, slug: str, number: int) -> HttpResponse:
         bug = follow_up.follow_further_bug(noted=noted, by=request.user)
         messages.success(request, f"It is bug {bug.number} now. Both raters label it in a later round.")
     elif act == "match":
-        same = Bug.objects.filter(
-            item=noted.assignment.bug.item_id, number=_whole(request.POST.get("same", ""))
-        ).first()
+        wanted = whole(request.POST.get("same", ""))
+        same = Bug.objects.filter(item=noted.assignment.bug.item_id, number=wanted).first()
         if same is None:
             raise BadInput("Choose the bug that the note means.")
         follow_up.match_further_bug(noted=noted, bug=same, by=request.user)
@@ -136,14 +136,10 @@ def further(request: Request, slug: str, number: int) -> HttpResponse:
 
 def _note(request: Request, turn: Assignment) -> FurtherBug:
     notes = list(FurtherBug.objects.filter(assignment=turn).order_by("pk"))
-    place = _whole(request.POST.get("place", ""))
+    place = whole(request.POST.get("place", "")) or 0
     if not 1 <= place <= len(notes):
         raise Http404("There is no such note.")
     return notes[place - 1]
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 @login_required

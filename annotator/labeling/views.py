@@ -21,6 +21,7 @@ from annotator.labeling.source import file_of, source_of
 from annotator.studies.access import roles_in, study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput, Refused
+from annotator.web.numbers import whole
 
 State = Assignment.State
 
@@ -152,7 +153,7 @@ def page(
     }
     if is_swap(request):
         return swapped(request, "labeling/_turn.html", context, status=422 if problem else 200)
-    study.my_roles = roles_in(request.user, study)  # type: ignore[attr-defined]  # for the page's frame
+    study.my_roles = roles_in(request.user, study)
     return render(request, "labeling/label.html", context, status=422 if problem else 200)
 
 
@@ -268,8 +269,8 @@ def mine(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     study, round_, rater = rater_in(request, slug, number)
     wanted = request.GET.get("state", "")
     state = wanted if wanted in turns.SHOWN_STATES else ""
-    after = request.GET.get("after", "")
-    rows = turns.own_list(round_, rater, state=state, after=int(after) if after.isdigit() else -1)
+    after = whole(request.GET.get("after", ""))
+    rows = turns.own_list(round_, rater, state=state, after=-1 if after is None else after)
     context = frame_of(study, round_) | {
         "rows": rows.rows,
         "next_after": rows.next_after,

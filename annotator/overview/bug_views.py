@@ -19,6 +19,7 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput
+from annotator.web.numbers import whole
 
 
 @login_required
@@ -27,9 +28,9 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     facets = bugs.asked(study)
     filters = _filters(request.GET, facets)
-    before = _whole(request.GET.get("before", ""))
+    before = whole(request.GET.get("before", ""))
     found = bugs.page(
-        study, filters, facets, viewer=request.user, after=_whole(request.GET.get("after", "")) or 0, before=before
+        study, filters, facets, viewer=request.user, after=whole(request.GET.get("after", "")) or 0, before=before
     )
     context = {
         "study": study,
@@ -82,10 +83,6 @@ def _turned(sent: QueryDict, **place: int | None) -> str:
     return f"?{turned.urlencode()}"
 
 
-def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
-
-
 def _find(study: Study, number: int) -> Bug:
     rows = Bug.objects.select_related("item__repository", "item__text")
     return get_object_or_404(rows, study=study, number=number)
@@ -99,7 +96,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
     found = _find(study, bug)
     previous, following = bugs.neighbours(found)
     is_in_hand = bool(bugs.in_hand([found], request.user))
-    is_nameless = bugs.hides_names(study, found, study.my_roles)  # type: ignore[attr-defined]  # set by study_for
+    is_nameless = bugs.hides_names(study, found, study.my_roles)
     context = {
         "study": study,
         "bug": found,
@@ -139,7 +136,7 @@ def flag(request: Request, slug: str, bug: int) -> HttpResponse:
     study = study_for(request.user, slug, Role.RATER)
     found = _find(study, bug)
     turns = Assignment.objects.filter(bug=found, rater=request.user).exclude(round__state=Round.State.OPEN)
-    turn = get_object_or_404(turns.select_related("round"), round__number=_whole(request.POST.get("round", "")) or 0)
+    turn = get_object_or_404(turns.select_related("round"), round__number=whole(request.POST.get("round", "")) or 0)
     facet = Facet.objects.filter(codebook__study=study, key=request.POST.get("facet", "")).first()
     if facet is None:
         raise BadInput("Choose the question whose answer you doubt.")

@@ -16,6 +16,7 @@ from annotator.overview.choosing import in_a_main_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
+from annotator.web.numbers import whole
 
 PAGE = 50
 OPEN, SETTLED, FREE = "disputed", "settled", "free"
@@ -70,10 +71,9 @@ def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
         bugs = bugs.filter(named)
     if filters.repository:
         bugs = bugs.filter(item__repository__label=filters.repository)
-    if filters.round.isdecimal() and len(filters.round) < 10:
-        bugs = bugs.filter(
-            Exists(RoundBug.objects.filter(bug=OuterRef("pk"), round__number=int(filters.round), round__study=study))
-        )
+    if number := whole(filters.round):
+        of_round = RoundBug.objects.filter(bug=OuterRef("pk"), round__number=number, round__study=study)
+        bugs = bugs.filter(Exists(of_round))
     for facet, uid in filters.labels.items():
         bugs = bugs.filter(Exists(_final(study).filter(category__uid=uid, facet__key=facet)))
     return _in_state(bugs, filters.state, _final(study))

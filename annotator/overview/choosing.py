@@ -14,6 +14,7 @@ from annotator.labeling.models import RoundBug
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
+from annotator.web.numbers import whole
 
 FREE, ALL = "free", "all"
 EVERY, FIRST, RANDOM = "every", "first", "random"
@@ -57,9 +58,10 @@ def _source(study: Study, source: str) -> QuerySet[Bug]:
         return not_yet_in_a_main_round(study)
     if source == ALL:
         return Bug.objects.filter(study=study)
-    if not source.isdigit():
+    number = whole(source)
+    if number is None:
         raise BadInput("Choose where the bugs come from.")
-    return Bug.objects.filter(study=study, round_bugs__round__number=int(source), round_bugs__round__study=study)
+    return Bug.objects.filter(study=study, round_bugs__round__number=number, round_bugs__round__study=study)
 
 
 def _of_import(study: Study, number: int) -> Q:

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 from annotator.accounts.models import User
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
+from annotator.web import numbers
 from annotator.web.paging import ByKey
 from annotator.web.parsing import check_text
 
@@ -70,8 +71,7 @@ class StudyList(StudyView, ListAPIView[Any]):
 
 def whole(text: str) -> int | None:
     """A number from an address, or None where there is none."""
-    if not text:
-        return None
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
+    number = numbers.whole(text)
+    if text and number is None:
         raise NotFound(f"There is no number {text[:20]}.")
-    return int(text)
+    return number

@@ -409,3 +409,9 @@ def test_a_codebook_of_twelve_facets_and_a_hundred_categories_is_laid_out(alice)
     assert panel.facets.count("<fieldset") == 12
     assert panel.questions[0].columns == 3
     assert panel.questions[0].has_search
+
+
+def test_a_place_in_ones_list_that_is_no_number_is_its_beginning(rater, main_round):
+    mine = reverse("labeling:mine", args=[main_round.study.slug, main_round.number])
+    for odd in ("²", "9" * 30, "-1", "x"):
+        assert len(rater.get(mine, {"after": odd}).context["rows"]) == 6
