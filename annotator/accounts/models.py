@@ -18,7 +18,9 @@ class User(AbstractUser):
     username = models.CharField(
         max_length=60,
         unique=True,
-        validators=[RegexValidator(USERNAME, "Small letters, digits, dots and dashes, beginning with a letter or digit.")],
+        validators=[
+            RegexValidator(USERNAME, "Small letters, digits, dots and dashes, beginning with a letter or digit.")
+        ],
     )
     display_name = models.CharField(max_length=150, blank=True)
 

@@ -129,9 +129,9 @@ def audit_page(request: Request, study: Study, *, problem: str = "") -> HttpResp
         "study": study,
         "rounds": [audits.summary(round_) for round_ in closed],
         "picks": audits.waiting_for(study, request.user)[:200],
-        "can_decide": bool({Role.ADJUDICATOR} & study.my_roles),  # type: ignore[attr-defined]  # set by study_for
+        "can_decide": bool({Role.ADJUDICATOR} & study.my_roles),
         "by_majority": protocol_of(study).by_majority,
-        "can_accept": bool({Role.ADJUDICATOR, Role.LEAD} & study.my_roles),  # type: ignore[attr-defined]  # as above
+        "can_accept": bool({Role.ADJUDICATOR, Role.LEAD} & study.my_roles),
         "problem": problem,
     }
     return render(request, "adjudication/audit.html", context, status=422 if problem else 200)

@@ -25,10 +25,6 @@ from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput
 
 
-def roles(study: Study) -> frozenset[str]:
-    return study.my_roles  # type: ignore[attr-defined, no-any-return]  # set by study_for
-
-
 def bug_in(study: Study, number: int) -> Bug:
     bug = bug_of(study, number)
     if bug is None:
@@ -144,7 +140,7 @@ def page(
 
 def item_context(request: Request, study: Study, item: Item | None) -> dict[str, Any]:
     """What the page of one bug shows, whoever looks at it."""
-    mine = roles(study)
+    mine = study.my_roles
     context: dict[str, Any] = {
         "study": study,
         "item": item,

@@ -239,7 +239,7 @@ def _category(codebook: Codebook, uid: str) -> Category:
 
 
 def _leads(study: Study) -> bool:
-    return Role.LEAD in study.my_roles  # type: ignore[attr-defined]  # set by study_for
+    return Role.LEAD in study.my_roles
 
 
 def _me(request: HttpRequest) -> User:

@@ -40,7 +40,7 @@ def show_round(round_: Round, *, viewer: User, roles: frozenset[str]) -> Respons
 
 
 def roles_of(study: Study) -> frozenset[str]:
-    return study.my_roles  # type: ignore[attr-defined, no-any-return]  # study_for puts it there
+    return study.my_roles
 
 
 class OneRound(RoundView):

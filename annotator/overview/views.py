@@ -26,7 +26,7 @@ from annotator.web.errors import BadInput
 def show(request: Request, slug: str) -> HttpResponse:
     """The pipeline, what waits for the viewer, the rounds, the raters, the latest events."""
     study = study_for(request.user, slug)
-    viewer = home.Viewer(request.user, study.my_roles)  # type: ignore[attr-defined]  # set by study_for
+    viewer = home.Viewer(request.user, study.my_roles)
     lines = home.round_lines(study, viewer)
     context = {
         "study": study,

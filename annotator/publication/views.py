@@ -42,7 +42,7 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
         "tables": [row(study, name, hides=hides) for name in TABLES],
         "hides": hides,
         "has_bugs": Bug.objects.filter(study=study).exists(),
-        "is_lead": "lead" in study.my_roles,  # type: ignore[attr-defined]  # study_for puts it there
+        "is_lead": "lead" in study.my_roles,
         "open_rounds": Round.objects.open().filter(study=study),
     }
     return render(request, "publication/exports.html", context)

@@ -25,7 +25,7 @@ def study_for(user: object, slug: str, *roles: str) -> Study:
     if roles and not mine & set(roles):
         wanted = " or ".join(Role(role).label.lower() for role in roles)
         raise PermissionDenied(f"This needs the role {wanted} in the study.")
-    study.my_roles = mine  # type: ignore[attr-defined]  # for the page's frame
+    study.my_roles = mine
     return study
 
 

@@ -27,9 +27,12 @@ class Study(models.Model):
     slug = models.CharField(max_length=60, unique=True, validators=[RegexValidator(r"^[a-z0-9-]+\Z")])
     title = models.CharField(max_length=200)
     question = models.TextField(blank=True)
-    protocol: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # how labels are decided; see studies.protocol
+    # how labels are decided; see studies.protocol
+    protocol: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     created_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+
+    my_roles: frozenset[str]  # the viewer's, where `study_for` found the study
 
     objects = StudyQuerySet.as_manager()
 

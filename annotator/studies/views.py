@@ -91,7 +91,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _members(request: HttpRequest, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
-    is_lead = Role.LEAD in study.my_roles  # type: ignore[attr-defined]  # set by study_for
+    is_lead = Role.LEAD in study.my_roles
     invitations = queries.open_invitations(study) if is_lead else []
     context |= {
         "study": study,
@@ -180,7 +180,7 @@ def protocol(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "study": study,
         "form": form,
-        "is_lead": Role.LEAD in study.my_roles,  # type: ignore[attr-defined]  # set by study_for
+        "is_lead": Role.LEAD in study.my_roles,
         "deviations": study.deviations.select_related("by").order_by("-at", "-pk"),
     }
     return render(request, "studies/protocol.html", context, status=400 if form.errors else 200)
