@@ -85,7 +85,21 @@ class Harvest:
                 after = page.after
 
         self._patiently(go_on)
+        if len(held) < min(settled.count.total, CAP):
+            held |= self._by_number(settled.window, held)
         self.short += min(settled.count.total, CAP) - len(held)
+
+    def _by_number(self, window: Window, held: set[int]) -> set[int]:
+        unheld = self._patiently(lambda: self.github.unheld(self.query, window, held))
+        numbers = [glance.number for glance in unheld]
+        for number, found in self._patiently(lambda: self.github.fetch_many(self.query.repository, numbers)).items():
+            if isinstance(found, Gone):
+                self.unavailable[number] = found.reason
+            elif isinstance(found, Broken):
+                self.broken[number] = str(found)
+            else:
+                self.items[found.id] = found
+        return {glance.id for glance in unheld}
 
     def _one(self, item: Copy) -> None:
         try:

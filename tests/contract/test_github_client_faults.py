@@ -73,15 +73,18 @@ def test_one_answer_that_never_makes_sense_is_named_and_ends_nothing(clock: Cloc
     assert len(harvest.files) == 29
 
 
-def test_a_hit_that_never_comes_is_missing_by_number(clock: Clock) -> None:
-    with GitHubServer(World.of(repository(pull_requests=30)), clock=clock) as server:
-        server.faults.add(Fault("null_node", on="graphql", times=99))
+def test_a_hit_that_never_comes_is_named(clock: Clock) -> None:
+    place = repository(pull_requests=30)
+    place.change(17, is_unreadable=True)
+    with GitHubServer(World.of(place), clock=clock) as server:
         client = github(server, clock)
         page = client.hits(MERGED, EVER)
         harvest = Harvest(client, clock, with_files=False).run()
-    assert [(hole.position, hole.why) for hole in page.holes] == [(1, "Something went wrong")]
-    assert len(harvest.items) == 29
-    assert harvest.short == 1
+    assert [hole.why for hole in page.holes] == ["Something went wrong"]
+    assert harvest.numbers == set(range(1, 31)) - {17}
+    assert harvest.short == 0
+    assert harvest.broken == {17: "frame/work#17: GitHub says Something went wrong"}
+    assert server.wrong == []
 
 
 def test_an_error_that_stays_is_unreachable_after_three_tries(clock: Clock) -> None:

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotator.clients.github.errors import Broken
+from annotator.clients.github.errors import Broken, Gone
 from annotator.clients.github.search import Query, says
 from annotator.clients.github.windows import CAP, Count, Window, pieces, split, walk
 from tests.contract.github_harvest import EVER, MERGED, Harvest, github
@@ -91,14 +92,18 @@ def test_a_list_that_always_ends_too_early_is_said_to_be_short(clock: Clock) -> 
 
 
 def test_a_search_that_github_refuses_is_told_in_its_words(clock: Clock) -> None:
-    with (
-        GitHubServer(World.of(repository()), clock=clock) as server,
-        pytest.raises(Broken, match="cannot be searched") as refused,
-    ):
+    with GitHubServer(World.of(repository()), clock=clock) as server:
         client = github(server, clock)
-        client._names["other/place"] = "other/place"
-        client.count(replace(MERGED, repository="other/place"), EVER)
-    assert "422" in str(refused.value)
+        client.repository("frame/work")
+        server.world.repositories.clear()
+        with pytest.raises(Broken, match=r"refuses the search \(422\): Validation Failed: .* cannot be searched"):
+            client.count(MERGED, EVER)
+
+
+def test_a_repository_that_is_not_there_is_gone(clock: Clock) -> None:
+    with GitHubServer(World.of(repository()), clock=clock) as server, pytest.raises(Gone) as gone:
+        github(server, clock).count(replace(MERGED, repository="no/where"), EVER)
+    assert (gone.value.reason, gone.value.what) == (404, "no/where")
 
 
 def test_labels_and_authors_narrow_a_search() -> None:
@@ -142,7 +147,7 @@ def test_pieces_meet_without_gap_or_overlap(start: datetime, length: timedelta, 
         return
     assert len(small) >= 2
     assert (small[0].start, small[-1].end) == (window.start, window.end)
-    assert all(later.start == earlier.after for earlier, later in zip(small, small[1:], strict=False))
+    assert all(later.start == earlier.after for earlier, later in pairwise(small))
 
 
 @given(st.lists(MOMENTS, max_size=300), st.integers(2, 40))

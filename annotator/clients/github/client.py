@@ -146,7 +146,7 @@ class GitHub:
         """Page after page of a settled window, each hit once; `known` ids don't come again.
 
         A window that gave fewer than it counts, or than `expected`, is searched again. What is still missing then is
-        the difference between the total and the distinct hits: it is the caller's to say so.
+        named by `unheld`.
         """
         seen = set(known)
         for _time in range(ASKED_AGAIN):
@@ -158,6 +158,17 @@ class GitHub:
             if len(seen) >= min(expected, CAP):
                 return
             after = ""
+
+    def unheld(self, query: Query, window: Window, known: Collection[int]) -> tuple[Glance, ...]:
+        """What a window holds beside the known ids, seen by a light search: to be fetched by number, or named."""
+        found: dict[int, Glance] = {}
+        after = ""
+        while True:
+            page = self.glances(query, window, after=after)
+            found |= {hit.id: hit for hit in page.hits if hit.id not in known}
+            if not page.after or page.after == after:
+                return tuple(found.values())
+            after = page.after
 
     def _pages(self, query: Query, window: Window, after: str) -> Iterator[Page[Copy]]:
         while True:
@@ -175,13 +186,13 @@ class GitHub:
     def fetch(self, repository: str, number: int) -> Copy:
         """One pull request or issue, whole, without files. Raises Gone."""
         found = self.fetch_many(repository, [number])[number]
-        if isinstance(found, Gone):
+        if isinstance(found, Gone | Broken):
             raise found
         return self.complete(found)
 
-    def fetch_many(self, repository: str, numbers: Sequence[int]) -> dict[int, Copy | Gone]:
+    def fetch_many(self, repository: str, numbers: Sequence[int]) -> dict[int, Copy | Gone | Broken]:
         """Several of one repository, a page of them in each question; why one is gone is asked of REST."""
-        found: dict[int, Copy | Gone] = {}
+        found: dict[int, Copy | Gone | Broken] = {}
         owner, name = _name(repository).split("/")
         waiting = list(dict.fromkeys(numbers))
         while waiting:
@@ -197,13 +208,13 @@ class GitHub:
             waiting = waiting[len(asked) :]
         return found
 
-    def _read_one(self, reply: Reply, repository: str, number: int) -> Copy | Gone:
+    def _read_one(self, reply: Reply, repository: str, number: int) -> Copy | Gone | Broken:
         node = parse.below(reply.root, f"n{number}")
         if isinstance(node, Mapping):
             return parse.thread(node)
         fault = reply.fault_at("repository", f"n{number}")
         if fault and fault.may_pass:
-            return Gone(502, f"{repository}#{number}")
+            return Broken(f"{repository}#{number}: GitHub says {fault.message}")
         return Gone(self.why_gone(repository, number), f"{repository}#{number}")
 
     def why_gone(self, repository: str, number: int) -> int:

@@ -79,7 +79,8 @@ class Graph:
         passing = [fault for fault in reply.faults if fault.may_pass]
         if passing and (reply.root is None or not is_last):
             why = f"{self._wire.host} answered with an error: {passing[0].message}"
-            return Unreachable(self._wire.clock() + RETRY_LATER, why, is_overload=True)
+            is_overload = reply.root is None or any(fault.type in TOO_MUCH for fault in passing)
+            return Unreachable(self._wire.clock() + RETRY_LATER, why, is_overload=is_overload)
         if reply.root is None and any(fault.type != "NOT_FOUND" for fault in reply.faults):
             raise Broken(f"GitHub refuses the question: {reply.faults[0].message}")
         return reply

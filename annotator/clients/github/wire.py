@@ -97,7 +97,14 @@ class Answer:
 
     @property
     def message(self) -> str:
-        return str(self.data.get("message") or "") if isinstance(self.data, Mapping) else ""
+        """GitHub's words, with the first detail where it gives some."""
+        if not isinstance(self.data, Mapping):
+            return ""
+        errors = self.data.get("errors")
+        detail = (
+            errors[0].get("message") if isinstance(errors, list) and errors and isinstance(errors[0], Mapping) else ""
+        )
+        return ": ".join(str(part) for part in (self.data.get("message"), detail) if part)
 
 
 @dataclass(frozen=True)

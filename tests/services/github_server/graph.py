@@ -70,7 +70,9 @@ def answer(
     }
     result = execute(graphql_schema(), document, root, variable_values=dict(variables))
     errors = [_error(error) for error in result.errors or []]
-    wrong = [error["message"] for error in errors if error["type"] == ""]
+    wrong = [
+        error.message for error in result.errors or [] if not isinstance(error.original_error, GraphQLError | None)
+    ]
     return Answered({"data": result.data} | ({"errors": errors} if errors else {}), wrong)
 
 

@@ -100,7 +100,7 @@ def thing(place: Repository, kept: Thing, base: str) -> Node:
         "id": f"N_{kept.id}",
         "fullDatabaseId": str(kept.id),
         "number": kept.number,
-        "title": kept.title,
+        "title": _fail if kept.is_unreadable else kept.title,
         "body": kept.body or "",
         "author": actor(kept.author),
         "createdAt": iso(kept.created),
@@ -111,6 +111,10 @@ def thing(place: Repository, kept: Thing, base: str) -> Node:
         "comments": connection(kept.comments, comment),
     }
     return shared | (_pull(place, kept, base) if kept.kind == "pull_request" else _issue(place, kept, base))
+
+
+def _fail(info: Any) -> str:
+    raise GraphQLError("Something went wrong")
 
 
 def _pull(place: Repository, kept: Thing, base: str) -> Node:

@@ -96,6 +96,7 @@ class Thing:
     files: tuple[File, ...] = ()
     closes: tuple[int, ...] = ()
     head_repository: str | None = "charlie/fork"
+    is_unreadable: bool = False  # GraphQL fails on it each time
     gone: int = 0  # 404, 410, 451: what REST answers, though search still lists it
 
     @property
@@ -119,7 +120,7 @@ class Repository:
         return thing
 
     def change(self, number: int, **values: object) -> None:
-        self.things[number] = replace(self.things[number], **values)  # type: ignore[arg-type]
+        self.things[number] = replace(self.things[number], **values)
 
 
 @dataclass
@@ -236,8 +237,8 @@ def issue(number: int, closed: datetime, chance: random.Random, *, base: int = 0
 def odd(repository: Repository, *, files: int = 3_300) -> dict[str, int]:
     """Adds one pull request for each oddity; gives their numbers by name."""
     start = max(repository.things, default=0) + 1
-    moment = max((thing.merged or thing.closed for thing in repository.things.values()), default=None)
-    moment = moment or datetime(2021, 1, 1, 12, tzinfo=UTC)
+    moments = [thing.merged or thing.created for thing in repository.things.values()]
+    moment = max(moments, default=datetime(2021, 1, 1, 12, tzinfo=UTC))
     numbers = {}
     for place, (name, change) in enumerate(ODDITIES.items(), start):
         plain = pull_request(place, moment - timedelta(seconds=place), random.Random(place), base=repository.id)
