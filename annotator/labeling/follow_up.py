@@ -11,6 +11,7 @@ from annotator.history.actions import record
 from annotator.labeling.actions import open_round
 from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
 from annotator.labeling.submission import check_text
+from annotator.sampling.actions import add_bugs
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
@@ -29,8 +30,7 @@ def follow_further_bug(*, noted: FurtherBug, by: User) -> Bug:
     study = Study.objects.select_for_update().get(pk=noted.assignment.round.study_id)
     origin = noted.assignment.bug
     ordinal = Bug.objects.filter(item=origin.item_id).aggregate(last=Max("ordinal"))["last"] + 1
-    number = Bug.objects.filter(study=study).aggregate(last=Max("number"))["last"] + 1
-    bug = Bug.objects.create(study=study, item_id=origin.item_id, ordinal=ordinal, number=number)
+    (bug,) = add_bugs(study=study, places=[(origin.item, ordinal)], by=by)
     noted.state, noted.bug = FurtherBug.State.MATCHED, bug
     noted.save(update_fields=["state", "bug"])
     record(

@@ -125,7 +125,7 @@ def further(request: Request, slug: str, number: int) -> HttpResponse:
         messages.success(request, f"It is bug {bug.number} now. Both raters label it in a later round.")
     elif act == "match":
         wanted = whole(request.POST.get("same", ""))
-        same = Bug.objects.filter(item=noted.assignment.bug.item_id, number=wanted).first()
+        same = Bug.objects.filter(item=noted.assignment.bug.item_id, number=wanted or 0).first()
         if same is None:
             raise BadInput("Choose the bug that the note means.")
         follow_up.match_further_bug(noted=noted, bug=same, by=request.user)
