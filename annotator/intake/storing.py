@@ -1,6 +1,6 @@
 """Writes a plan: inside one transaction, in the order in which rows point at each other."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -185,23 +185,26 @@ class Storer:
         if planned.id is None:
             self.stored.created["round"].append(round_.pk)
         self.rounds[planned] = round_
-        self.store_round_bugs(planned, round_)
         turns = self.store_turns(planned, round_)
+        self.store_round_bugs(planned, round_, turns)
         last = Answer.objects.filter(round=round_).order_by("-pk").values_list("pk", flat=True).first() or 0
         if labeling.add_answers(round_=round_, rows=self.sheet_answers(planned, turns)):
             self.stored.created["answer"] += Answer.objects.filter(round=round_, pk__gt=last).values_list(
                 "pk", flat=True
             )
-        labeling.count_places(round_=round_)
+        labeling.finish_sheet(round_=round_)
         self.stored.rounds.append(round_)
 
-    def store_round_bugs(self, planned: PlannedRound, round_: Round) -> None:
+    def store_round_bugs(self, planned: PlannedRound, round_: Round, turns: dict[tuple[int, int], int]) -> None:
         present = self.known.round_bugs.get(round_.pk, set())
         bugs = [bug.id for where, bug in self.plan.round_bugs if where is planned and bug.id and bug.id not in present]
-        labeling.add_round_bugs(round_=round_, bugs=bugs)
+        taken = Counter(bug for bug, _ in turns)
+        labeling.add_round_bugs(round_=round_, places={bug: taken[bug] for bug in bugs})
         made = RoundBug.objects.filter(round=round_).values_list("bug_id", "pk")
         new = set(bugs)
         self.stored.created["round_bug"] += [pk for bug, pk in made if bug in new]
+        if present:
+            labeling.count_places(round_=round_)
 
     def store_turns(self, planned: PlannedRound, round_: Round) -> dict[tuple[int, int], int]:
         mine = [turn for (where, _, _), turn in self.plan.turns.items() if where is planned]

@@ -19,7 +19,7 @@ from annotator.history.actions import record
 from annotator.intake.actions import taken
 from annotator.intake.models import Import
 from annotator.intake.spans import Spans, ids_in
-from annotator.labeling.importing import count_places
+from annotator.labeling.importing import count_places, finish_sheet
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
 from annotator.screening.models import Candidate, Vote
@@ -71,6 +71,7 @@ def undo(*, row: Import, by: User) -> Import:
             remove_unused(rows)
     for round_ in Round.objects.filter(pk__in=[round_.pk for round_ in rounds]):
         count_places(round_=round_)
+        finish_sheet(round_=round_)
         settle_at_close(round_=round_, by=by)
         take_snapshot(round_=round_, by=by)
     if "category" in created:

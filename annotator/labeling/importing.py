@@ -64,11 +64,12 @@ def imported_round(*, study: Study, name: str, blindness: str, by: User | None) 
 
 
 @transaction.atomic
-def add_round_bugs(*, round_: Round, bugs: Sequence[int]) -> None:
+def add_round_bugs(*, round_: Round, places: Mapping[int, int]) -> None:
+    """Bugs of the round, each with its number of raters: all their places are taken."""
     last = RoundBug.objects.filter(round=round_).aggregate(last=Max("position"))["last"]
     start = 0 if last is None else last + 1
-    rows = ((round_.pk, bug, position, 0) for position, bug in enumerate(bugs, start))
-    insert_rows(RoundBug, ("round_id", "bug_id", "position", "overlap"), rows)
+    rows = ((bug, position, taken, taken) for position, (bug, taken) in enumerate(places.items(), start))
+    insert_rows(RoundBug, ("bug_id", "position", "overlap", "taken"), rows, round_id=round_.pk)
 
 
 @transaction.atomic
@@ -106,10 +107,15 @@ def add_answers(*, round_: Round, rows: Iterable[SheetAnswer]) -> int:
 
 @transaction.atomic
 def count_places(*, round_: Round) -> None:
-    """Each bug of an imported round has as many places as raters answered it, all taken."""
-    refresh_statistics(Assignment, Answer, RoundBug)
+    """After further sheets, or fewer: each bug of an imported round has as many places as raters answered it."""
     turns = Assignment.objects.filter(round=OuterRef("round"), bug=OuterRef("bug")).values("bug")
     taken = Coalesce(Subquery(turns.annotate(n=Count("pk")).values("n")), 0)
     RoundBug.objects.filter(round=round_).update(overlap=taken, taken=taken)
+
+
+@transaction.atomic
+def finish_sheet(*, round_: Round) -> None:
+    """What a sheet has changed about its round as a whole."""
+    refresh_statistics(Assignment, Answer, RoundBug)
     most = RoundBug.objects.filter(round=round_).aggregate(most=Max("overlap"))["most"] or 0
     Round.objects.filter(pk=round_.pk).update(overlap=most)

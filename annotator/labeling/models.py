@@ -208,11 +208,12 @@ class Answer(models.Model):
     """The category that a rater gave a facet. Never overwritten: a later revision makes this one not current."""
 
     assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="answers")
-    # round, rater and facet are found by answer_pairs; indexes of their own would double the cost of an import
-    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False)
-    bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="+")
-    rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+", db_index=False)
-    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+", db_index=False)
+    # Round, bug and rater are the assignment's, the facet is the category's: those rows and what they point at are
+    # held by the foreign keys of assignment and category. Round, rater and facet are found by answer_pairs.
+    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="+", db_constraint=False)
+    rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False)
     category = models.ForeignKey(Category, on_delete=models.PROTECT, related_name="+")
     slot = models.PositiveIntegerField(default=0)  # 0 where the facet takes one answer, else 0, 1, 2 …
     revision = models.PositiveIntegerField(default=1)

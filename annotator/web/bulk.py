@@ -1,13 +1,16 @@
 """Many rows at once: ten times as fast as model instances, where an import brings tens of thousands."""
 
+import json
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.db import connection, models
 from django.utils import timezone
 
-CHUNK = 1000
+CHUNK = 2000
+Field: TypeAlias = "models.Field[Any, Any]"
+Rows = list[tuple[Any, ...]]
 
 
 def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterable[Sequence[Any]], **same: Any) -> int:
@@ -19,42 +22,70 @@ def insert_rows(model: type[models.Model], columns: Sequence[str], rows: Iterabl
     fields = {field.attname: field for field in model._meta.concrete_fields}
     wanted = [fields[name] for name in columns]
     rest = [field for name, field in fields.items() if name not in columns and not field.primary_key]
-    shared = tuple(prepared(field, same.get(field.attname, default_of(field))) for field in rest)
-    special = [at for at, field in enumerate(wanted) if isinstance(field, models.DateTimeField | models.JSONField)]
+    shared = [prepared(field, same.get(field.attname, default_of(field))) for field in rest]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in (*wanted, *rest))
-    into = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({names}) VALUES "  # noqa: S608 - names of our own models
-    place = f"({', '.join(['%s'] * (len(wanted) + len(rest)))})"
+    into = f"INSERT INTO {connection.ops.quote_name(model._meta.db_table)} ({names})"
     count, seen = 0, iter(rows)
-    while chunk := [(*row, *shared) for row in islice(seen, CHUNK)]:
-        for at in special:
-            prepare_column(chunk, at, wanted[at])
-        send(into, place, chunk)
+    while chunk := [tuple(row) for row in islice(seen, CHUNK)]:
+        if connection.vendor == "postgresql":
+            send_columns(into, wanted, rest, chunk, shared)
+        else:
+            send_rows(into, wanted, chunk, shared)
         count += len(chunk)
     return count
 
 
-def default_of(field: "models.Field[Any, Any]") -> Any:
+def default_of(field: Field) -> Any:
     if isinstance(field, models.DateTimeField) and field.auto_now_add:
         return timezone.now()
     return field.get_default()
 
 
-def prepared(field: "models.Field[Any, Any]", value: Any) -> Any:
+def prepared(field: Field, value: Any) -> Any:
     return field.get_db_prep_save(value, connection)
 
 
-def prepare_column(chunk: list[tuple[Any, ...]], at: int, field: "models.Field[Any, Any]") -> None:
-    for place, row in enumerate(chunk):
-        chunk[place] = (*row[:at], prepared(field, row[at]), *row[at + 1 :])
-
-
-def send(into: str, place: str, chunk: list[tuple[Any, ...]]) -> None:
-    """One statement for the chunk, or one prepared statement run for each row where that is the faster way."""
+def send_rows(into: str, wanted: list[Field], chunk: Rows, shared: list[Any]) -> None:
+    """One prepared statement, run for each row."""
+    special = {at for at, field in enumerate(wanted) if isinstance(field, models.DateTimeField | models.JSONField)}
+    if special:
+        chunk = [
+            tuple(prepared(wanted[at], value) if at in special else value for at, value in enumerate(row))
+            for row in chunk
+        ]
+    places = ", ".join(["%s"] * (len(wanted) + len(shared)))
     with connection.cursor() as cursor:
-        if connection.features.max_query_params:
-            cursor.executemany(into + place, chunk)
-        else:
-            cursor.execute(into + ", ".join([place] * len(chunk)), [value for row in chunk for value in row])
+        cursor.executemany(f"{into} VALUES ({places})", [(*row, *shared) for row in chunk])
+
+
+def send_columns(into: str, wanted: list[Field], rest: list[Field], chunk: Rows, shared: list[Any]) -> None:
+    """One statement for the chunk, each column as one array: a tenth of the parsing that a list of rows takes."""
+    arrays = [as_array(field, column) for field, column in zip(wanted, zip(*chunk, strict=True), strict=True)]
+    places = ", ".join(f"%s::{type_of(field)}[]" for field in wanted)
+    fixed = "".join(f", %s::{type_of(field)}" for field in rest)
+    names = ", ".join(f"c{at}" for at in range(len(wanted)))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"{into} SELECT {names}{fixed} FROM unnest({places}) AS u({names})",  # noqa: S608 - our models' names
+            [*shared, *arrays],
+        )
+
+
+def type_of(field: Field) -> str:
+    """Without a length: a cast to one would cut what is too long instead of refusing it."""
+    return str(field.db_type(connection)).partition("(")[0]
+
+
+def as_array(field: Field, column: Sequence[Any]) -> str:
+    if isinstance(field, models.JSONField):
+        column = [json.dumps(value, cls=field.encoder) for value in column]
+    if isinstance(field, models.CharField | models.TextField | models.JSONField | models.DateTimeField):
+        return "{" + ",".join("NULL" if value is None else quoted(str(value)) for value in column) + "}"
+    return "{" + ",".join("NULL" if value is None else str(value) for value in column) + "}"
+
+
+def quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def refresh_statistics(*tables: type[models.Model]) -> None:
