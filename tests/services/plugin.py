@@ -6,6 +6,7 @@ import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import hypothesis
 import pytest
 from django.conf import settings
 
@@ -16,6 +17,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.ALLOWED_HOSTS = ["localhost", "127.0.0.1", "testserver"]
     os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright keeps an event loop in the main thread
+    hypothesis.settings.register_profile("here", deadline=None)  # a busy machine is no bug
+    hypothesis.settings.load_profile("here")
     cut_off_network()
 
 

@@ -30,7 +30,7 @@ def categories(draw: Any) -> tuple[CategoryDoc, ...]:
     )
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(title=NAMES, cats=categories(), optional=st.booleans())
 def test_yaml_and_back_is_the_same(title: str, cats: tuple[CategoryDoc, ...], optional: bool) -> None:
     book = Document(title=title.strip(), facets=(FacetDoc(id="f", name="F", optional=optional, categories=cats),))

@@ -49,7 +49,7 @@ def test_perfect_agreement_has_no_interval(coefficient):
 
 
 @pytest.mark.parametrize("coefficient", [ac1, pabak])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(table=tables)
 def test_the_error_equals_the_delta_method_by_finite_differences(coefficient, table):
     """The gradient of the coefficient in the cells' shares, taken numerically, gives the same variance."""
