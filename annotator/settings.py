@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from urllib.parse import quote
 
 import environ
 
@@ -242,8 +241,3 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("LOG_LEVEL", default="WARNING")},
 }
-
-
-def socket_url(path: str) -> str:
-    """The REDIS_URL of a server on a unix socket."""
-    return f"unix://{quote(path)}"

@@ -38,7 +38,8 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     name = "key"
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:  # its signature
-        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": "Token KEY"}
+        said = "Authorization: Token KEY. Keys are made under one's account."
+        return {"type": "apiKey", "in": "header", "name": "Authorization", "description": said}
 
 
 class HasScope(BasePermission):

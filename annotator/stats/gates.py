@@ -1,7 +1,6 @@
 """The gate: the agreement that a round has to reach, fixed before anybody could know it."""
 
 from dataclasses import dataclass
-from typing import Final
 
 from annotator.stats.cohen import Kappa
 from annotator.stats.intervals import lower_limit_of_all
@@ -9,7 +8,6 @@ from annotator.stats.reasons import N_BELOW_FLOOR, SINGLE_CATEGORY
 
 VALUE, LOWER = "value", "lower"
 PASSED, FAILED, NOT_COMPUTABLE = "passed", "failed", "not_computable"
-COEFFICIENTS: Final = ("kappa", "kappa_linear", "kappa_quadratic", "ac1", "pabak")
 
 
 @dataclass(frozen=True)

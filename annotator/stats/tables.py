@@ -66,9 +66,6 @@ class Table:
         kept = frozenset(categories)
         return Table({(a, b): count for (a, b), count in self.cells.items() if a in kept and b in kept})
 
-    def swapped(self) -> "Table":
-        return Table({(b, a): count for (a, b), count in self.cells.items()})
-
     def square(self, categories: Iterable[str]) -> list[list[int]]:
         """Rows of the first rater, columns of the second, in the order given."""
         order = list(categories)

@@ -3,8 +3,6 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-from annotator.web import schema as schema_extensions  # noqa: F401  # registers how a key is sent
-
 urlpatterns = [
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path(

@@ -2,24 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.extensions import OpenApiAuthenticationExtension
-
-
-class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # the library is untyped
-    """How a key is sent."""
-
-    target_class = "annotator.accounts.authentication.TokenAuthentication"
-    name = "token"
-
-    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
-        return {
-            "type": "apiKey",
-            "in": "header",
-            "name": "Authorization",
-            "description": "Authorization: Token KEY. Keys are made on the page of one's profile.",
-        }
-
-
 PROBLEM = {
     "type": "object",
     "description": "An error (RFC 9457): what happened and what to do.",

@@ -2,7 +2,7 @@ import pytest
 
 from annotator.stats.cohen import cohen
 from annotator.stats.gates import Gate, answer
-from annotator.stats.intervals import lower_limit_of_all, wilson
+from annotator.stats.intervals import lower_limit_of_all
 from annotator.stats.tables import Table
 
 LOWER = Gate(coefficient="kappa", bound=0.8, method="lower")
@@ -65,15 +65,3 @@ def test_the_limit_of_all_equals_clopper_and_pearson(n):
     from scipy.stats import beta
 
     assert lower_limit_of_all(n) == pytest.approx(beta.ppf(0.025, n, 1), rel=1e-12)
-
-
-@pytest.mark.parametrize(("successes", "n"), [(0, 10), (3, 10), (10, 10), (450, 1000)])
-def test_wilson_equals_statsmodels(successes, n):
-    from statsmodels.stats.proportion import proportion_confint
-
-    theirs = proportion_confint(successes, n, method="wilson")
-    assert wilson(successes, n) == pytest.approx(theirs, abs=1e-12)
-
-
-def test_no_tries_have_no_interval():
-    assert wilson(0, 0) is None
