@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotator.collection.models import Context, Item, Repository
 from annotator.studies.models import Study
-from annotator.web.bulk import insert_rows
+from annotator.web.bulk import insert_rows, refresh_statistics
 
 BATCH = 500
 
@@ -65,6 +65,7 @@ def name_items(*, titles: Mapping[int, str]) -> None:
 def add_contexts(*, rows: Iterable[tuple[int, int, dict[str, str]]]) -> None:
     """Rows of (item, ordinal, {name: cell})."""
     insert_rows(Context, ("item_id", "ordinal", "values"), rows)
+    refresh_statistics(Item, Context)
 
 
 @transaction.atomic
