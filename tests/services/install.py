@@ -17,6 +17,7 @@ def missing() -> list[str]:
         "chromium": browser.program(),
         "bubblewrap": shutil.which("bwrap"),
         "nodejs": shutil.which("node"),
+        "npm": shutil.which("npm"),
     }
     return [package for package, found in there.items() if not found]
 

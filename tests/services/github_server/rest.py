@@ -2,14 +2,14 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.services.github_server.nodes import iso
+from tests.services.github_server.nodes import MOST_COMMITS, iso
 from tests.services.github_server.openapi import BY_ID, Operation, filled
 from tests.services.github_server.searching import AT_MOST, Unsearchable, found
-from tests.services.github_server.world import File, Repository, Thing, Turn, World
+from tests.services.github_server.world import File, GitCommit, Label, Repository, Review, Thing, Turn, World
 
 MOST_FILES = 3_000
 WORDS = {404: "Not Found", 410: "This issue was deleted", 451: "Repository access blocked", 301: "Moved Permanently"}
@@ -20,6 +20,9 @@ class Reply:
     status: int
     body: Any
     headers: dict[str, str] = field(default_factory=dict)
+
+
+Answering = Callable[["Call", Repository], Reply]
 
 
 def refused(status: int, message: str = "") -> Reply:
@@ -103,6 +106,7 @@ def _repository(call: Call, place: Repository) -> Reply:
         name=name,
         full_name=place.name,
         html_url=f"{call.base}/{place.name}",
+        url=f"{call.base}/repos/{place.name}",
         owner=filled("simple-user", login=owner),
         default_branch="main",
     )
@@ -133,24 +137,8 @@ def _pull(call: Call, place: Repository) -> Reply:
         return refused(404)
     return Reply(
         200,
-        filled(
-            "pull-request", **_shared(place, kept, call.base), merged_at=iso(kept.merged), changed_files=len(kept.files)
-        ),
+        filled("pull-request", **_shared_pull(place, kept, call.base), changed_files=len(kept.files)),
     )
-
-
-def _files(call: Call, place: Repository) -> Reply:
-    kept = _thing(call, place, "pull_number")
-    if isinstance(kept, Reply):
-        return kept
-    return _listed(call, kept.files[:MOST_FILES], _file)
-
-
-def _review_comments(call: Call, place: Repository) -> Reply:
-    kept = _thing(call, place, "pull_number")
-    if isinstance(kept, Reply):
-        return kept
-    return _listed(call, kept.inline, _turn)
 
 
 def _listed(call: Call, entries: Any, shown: Any) -> Reply:
@@ -161,12 +149,61 @@ def _listed(call: Call, entries: Any, shown: Any) -> Reply:
     return Reply(200, [shown(entry) for entry in entries[start : start + call.per_page]], headers)
 
 
-ANSWERS: dict[str, Any] = {
+def _pulls(call: Call, place: Repository) -> Reply:
+    state = call.query.get("state", "open")
+    pulls = [kept for kept in place.things.values() if kept.kind == "pull_request"]
+    fitting = [kept for kept in reversed(pulls) if state == "all" or (kept.closed is not None) == (state == "closed")]
+    return _listed(
+        call,
+        fitting,
+        lambda kept: filled("pull-request-simple", **_shared_pull(place, kept, call.base)),
+    )
+
+
+def _of(name: str, entries: Callable[[Thing], Sequence[Any]], shown: Callable[[Any], Any]) -> Answering:
+    """A list that hangs on one pull request or issue."""
+
+    def listed(call: Call, place: Repository) -> Reply:
+        kept = _thing(call, place, name)
+        return kept if isinstance(kept, Reply) else _listed(call, entries(kept), shown)
+
+    return listed
+
+
+def _said(turn: Turn) -> dict[str, Any]:
+    return filled("issue-comment", id=turn.id, user=_user(turn.author), body=turn.body, created_at=iso(turn.at))
+
+
+def _review(kept: Review) -> dict[str, Any]:
+    return filled("pull-request-review", id=kept.id, user=_user(kept.author), body=kept.body, state=kept.state)
+
+
+def _commit(kept: GitCommit) -> dict[str, Any]:
+    account = _user(kept.login) or {}  # the description knows an empty object beside an account
+    shown = filled("commit", sha=kept.sha, author=account, committer=account)
+    shown["commit"]["message"] = kept.message
+    return shown
+
+
+def _label(kept: Label) -> dict[str, Any]:
+    return filled("label", name=kept.name, color=kept.color, description=kept.description)
+
+
+def _user(login: str | None) -> dict[str, Any] | None:
+    return filled("simple-user", login=login) if login else None
+
+
+ANSWERS: dict[str, Answering] = {
     "": _repository,
     "/issues/{issue_number}": _issue,
     "/pulls/{pull_number}": _pull,
-    "/pulls/{pull_number}/files": _files,
-    "/pulls/{pull_number}/comments": _review_comments,
+    "/pulls": _pulls,
+    "/pulls/{pull_number}/files": _of("pull_number", lambda kept: kept.files[:MOST_FILES], lambda file: _file(file)),
+    "/pulls/{pull_number}/comments": _of("pull_number", lambda kept: kept.inline, lambda turn: _turn(turn)),
+    "/pulls/{pull_number}/reviews": _of("pull_number", lambda kept: kept.reviews, _review),
+    "/pulls/{pull_number}/commits": _of("pull_number", lambda kept: kept.commits[:MOST_COMMITS], _commit),
+    "/issues/{issue_number}/comments": _of("issue_number", lambda kept: kept.comments, _said),
+    "/issues/{issue_number}/labels": _of("issue_number", lambda kept: kept.labels, _label),
 }
 
 
@@ -177,12 +214,19 @@ def _shared(place: Repository, kept: Thing, base: str) -> dict[str, Any]:
         "title": kept.title,
         "body": kept.body,
         "state": "closed" if kept.closed else "open",
-        "user": filled("simple-user", login=kept.author) if kept.author else None,
+        "user": _user(kept.author),
         "created_at": iso(kept.created),
         "updated_at": iso(kept.updated),
         "closed_at": iso(kept.closed),
         "html_url": f"{base}/{place.name}/issues/{kept.number}",
+        "url": f"{base}/repos/{place.name}/issues/{kept.number}",
     }
+
+
+def _shared_pull(place: Repository, kept: Thing, base: str) -> dict[str, Any]:
+    here = f"{base}/repos/{place.name}"
+    addresses = {"url": f"{here}/pulls/{kept.number}", "issue_url": f"{here}/issues/{kept.number}"}
+    return _shared(place, kept, base) | addresses | {"merged_at": iso(kept.merged)}
 
 
 def _hit(place: Repository, kept: Thing, base: str) -> dict[str, Any]:
@@ -210,7 +254,7 @@ def _turn(turn: Turn) -> dict[str, Any]:
     shown = filled(
         "pull-request-review-comment",
         id=turn.id,
-        user=filled("simple-user", login=turn.author) if turn.author else None,
+        user=_user(turn.author),
         body=turn.body,
         path=turn.path,
         line=turn.line,
