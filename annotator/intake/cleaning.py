@@ -12,6 +12,7 @@ BLANK = r"\s\u2800\u3164"  # with the two letters that print nothing
 JOINERS = "\u200c\u200d"  # alone between letters they spell, as in Persian and in emoji
 GAP = re.compile(f"[{BLANK}{ZERO_WIDTH}]+")
 PLAIN = re.compile(r"[!-~]+(?: [!-~]+)*\Z")  # nothing to trim: most cells
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 PATHS = (" > ", " › ", " / ")
 
 
@@ -180,6 +181,10 @@ class Reader:
         return Problem("unknown_label", text)
 
     def add(self, key: str, piece: str) -> "New | Problem":
+        if CONTROL.search(piece):
+            shown = shorten(CONTROL.sub("?", piece))
+            text = f"“{shown}” holds a control character, so it cannot be a category of {self.facet}."
+            return Problem("control_character", text)
         if len(piece) > 2000:
             return Problem(
                 "label_too_long", f"{len(piece):,} characters are too long for a category of {self.facet} (2,000)."

@@ -4,10 +4,11 @@ from typing import Any
 
 from annotator.intake.sheets import Grid, Sheet, read_grid, read_sheet
 from annotator.intake.workbooks import is_workbook, sheet_names
+from annotator.web.errors import BadInput
 
 ROWS = 40
 LONGEST_CELL = 300
-MOST_SHEETS = 20
+MOST_SHEETS, MOST_COLUMNS = 20, 400
 
 Head = list[dict[str, Any]]
 
@@ -19,6 +20,8 @@ def heads_of(data: bytes, *, filename: str) -> Head:
 
 
 def head_of(grid: Grid) -> dict[str, Any]:
+    if (width := max(map(len, grid.records), default=0)) > MOST_COLUMNS:
+        raise BadInput(f"The sheet has {width:,} columns, more than {MOST_COLUMNS} cannot be chosen from on a page.")
     records = [[cell[:LONGEST_CELL] for cell in record] for record in grid.records[:ROWS]]
     merges = [list(merge) for merge in grid.merges if merge[1] <= ROWS]
     return {"name": grid.name, "records": [[clean(cell) for cell in record] for record in records], "merges": merges}

@@ -4,6 +4,7 @@ import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from annotator.codebook.reading import MAX_CATEGORIES
 from annotator.intake.cleaning import Cleaner, is_blank, shorten
 from annotator.intake.labels import LabelReader
 from annotator.intake.mapping import DEFAULT_ROUND, Mapping
@@ -66,9 +67,19 @@ class Planner:
                 self.plan.new_categories[facet] = list(reader.added.values())
             if reader.missing:
                 self.plan.unknown_labels[facet] = list(reader.missing)
+        self.refuse_too_many_categories()
         self.plan.errors.sort(key=lambda remark: remark.row or 0)
         self.plan.warnings.sort(key=lambda remark: remark.row or 0)
         return self.plan
+
+    def refuse_too_many_categories(self) -> None:
+        known = sum(len(facet.choices) for facet in self.known.facets)
+        new = sum(map(len, self.plan.new_categories.values()))
+        if new and known + new > MAX_CATEGORIES:
+            text = (
+                f"{new:,} new categories would come to more than {MAX_CATEGORIES:,}: a column of free text is no facet."
+            )
+            self.plan.fail(None, "clean.unknown", "too_many_categories", text)
 
     def match(self) -> list[Located]:
         beside = [locate(self.sheet, source) for path, source in self.mapping.sources() if path.startswith("item.")]

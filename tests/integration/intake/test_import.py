@@ -426,3 +426,10 @@ def test_another_studys_items_are_not_met(study: Study, lee: User) -> None:
     bring(study, [["id", "c"], ["x", "type"]], mapping)
     report = bring(other, [["id", "c"], ["x", "type"]], mapping)
     assert (report["items_created"], report["bugs_matched"]) == (1, 0)
+
+
+def test_column_of_free_text_is_no_facet(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("annotator.intake.planning.MAX_CATEGORIES", 30)
+    rows = [["id", "c"], *([str(n), f"text {n}"] for n in range(30))]
+    report = bring(study, rows, {"item": KEYED, "final": {"cause": "c"}, "clean": {"unknown": "add"}})
+    assert [error["code"] for error in report["errors"]] == ["too_many_categories"]
