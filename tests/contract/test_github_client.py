@@ -164,6 +164,14 @@ def test_many_by_number_take_few_questions_and_say_why_one_is_gone(clock: Clock)
     assert sum(isinstance(thing, PullRequestCopy) for thing in found.values()) == 120 + len(numbers) - 3
 
 
+def test_a_repository_that_is_gone_is_asked_about_once(clock: Clock) -> None:
+    with served(clock, World.of(repository())) as server:
+        found = github(server, clock).fetch_many("no/where", list(range(1, 121)))
+    assert {gone.reason for gone in found.values()} == {404}
+    assert len(found) == 120
+    assert len(server.log) == 2
+
+
 def test_a_refresh_costs_next_to_nothing(clock: Clock) -> None:
     place = repository(pull_requests=300)
     with served(clock, World.of(place)) as server:

@@ -106,6 +106,15 @@ def test_a_repository_that_is_not_there_is_gone(clock: Clock) -> None:
     assert (gone.value.reason, gone.value.what) == (404, "no/where")
 
 
+def test_graphql_counts_where_rest_may_not_search(clock: Clock) -> None:
+    with GitHubServer(World.of(repository(pull_requests=1_200)), clock=clock, has_rest_search=False) as server:
+        harvest = Harvest(github(server, clock), clock, with_files=False)
+        harvest._settle()
+    assert harvest.found == 1_200
+    assert all(settled.count.total < CAP for settled in harvest.windows)
+    assert server.wrong == []
+
+
 def test_labels_and_authors_narrow_a_search() -> None:
     place = repository(pull_requests=60)
     query = replace(MERGED, labels=("bug",), authors=("alice", "bob")).within(EVER)

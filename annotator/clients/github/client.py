@@ -92,10 +92,15 @@ class GitHub:
     # Search
 
     def count(self, query: Query, window: Window) -> Count:
-        """How many hits a window holds: by REST, which alone says when a search ran out of time."""
+        """How many hits a window holds: by REST, which alone says when a search ran out of time.
+
+        Where REST's search is closed (an Enterprise server may do that), GraphQL counts, and can't say so.
+        """
         most = 0
         for _time in range(ASKED_AGAIN):
             answer = self._counted(query, window)
+            if answer.status == 404:
+                return self._counted_by_graphql(query, window)
             total = parse.whole(answer.data.get("total_count"))
             if not answer.data.get("incomplete_results"):
                 return Count(total)
@@ -107,9 +112,14 @@ class GitHub:
         if answer.status == 422 and query.repository.lower() not in self._names:
             self.repository(query.repository)  # a renamed repository can't be searched by its old name
             answer = self._search(self._today(query), window)
-        if answer.status != 200 or not isinstance(answer.data, Mapping):
+        if answer.status not in (200, 404) or not isinstance(answer.data, Mapping):
             raise Broken(f"GitHub refuses the search ({answer.status}): {answer.message or 'no reason given'}")
         return answer
+
+    def _counted_by_graphql(self, query: Query, window: Window) -> Count:
+        asked: Question = queries.COUNT, {"query": self._today(query).within(window)}
+        reply = self._graph.ask(lambda _size: asked, root="search", name="Count")
+        return Count(parse.whole(parse.below(reply.root, "issueCount")))
 
     def _search(self, query: Query, window: Window) -> Answer:
         parameters: dict[str, str | int] = {"q": query.within(window), "per_page": 1}
@@ -203,10 +213,19 @@ class GitHub:
                 return queries.by_number(asked), {"owner": owner, "name": name}  # noqa: B023
 
             reply = self._graph.ask(question, root="repository", name="ByNumber")
-            for number in asked:
-                found[number] = self._read_one(reply, repository, number)
+            if reply.root is None and (reason := self._whole_is_gone(repository)):
+                return found | {number: Gone(reason, f"{repository}#{number}") for number in waiting}
+            found |= {number: self._read_one(reply, repository, number) for number in asked}
             waiting = waiting[len(asked) :]
         return found
+
+    def _whole_is_gone(self, repository: str) -> int:
+        """Why the repository can't be had; 0 where it can."""
+        try:
+            self.repository(repository)
+        except Gone as gone:
+            return gone.reason
+        return 0
 
     def _read_one(self, reply: Reply, repository: str, number: int) -> Copy | Gone | Broken:
         node = parse.below(reply.root, f"n{number}")

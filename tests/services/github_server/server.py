@@ -59,6 +59,7 @@ class GitHubServer:
         prefix: str = "",
         heaviest_page: int = 0,
         grace: float = 0,
+        has_rest_search: bool = True,
     ) -> None:
         self.world = world
         self.faults = Faults()
@@ -69,6 +70,7 @@ class GitHubServer:
         self.heaviest_page = heaviest_page  # more of a search at once, and it takes too long: 502
         self.grace = grace  # real seconds: what several workers had on its way before a wait was told is no fault
         self._told_at = 0.0
+        self.has_rest_search = has_rest_search
         for kept in self.tokens.values():
             kept.limits.update(limits or {})
         self.checks_answers = False
@@ -262,6 +264,8 @@ class GitHubServer:
         called = openapi.operation(request.method, request.path)
         if called is None:
             self.wrong.append(f"{request.method} {request.path} is not in the description")
+            return refused(404)
+        if called.template == "/search/issues" and not self.has_rest_search:
             return refused(404)
         if wrong := openapi.wrong_with_call(called, request.query):
             self.wrong += wrong
