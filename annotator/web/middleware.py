@@ -27,17 +27,20 @@ class SecurityHeaders:
 
 
 class Refusals:
-    """Turns BadInput and Refused into one clear page or problem document."""
+    """Turns BadInput and Refused into one clear page or problem document, and refuses what no database could look up."""
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path or "%00" in request.META.get("QUERY_STRING", ""):
+            return self.said(request, BadInput("The address holds a NUL character. Take it out and try again."))
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, problem: Exception) -> HttpResponse | None:
-        if not isinstance(problem, BadInput | Refused):
-            return None
+        return self.said(request, problem) if isinstance(problem, BadInput | Refused) else None
+
+    def said(self, request: HttpRequest, problem: BadInput | Refused) -> HttpResponse:
         if request.path.startswith("/api/"):
             return problem_document(status=problem.status, title=type(problem).__name__, detail=str(problem))
         return render(request, "errors/refused.html", {"problem": problem}, status=problem.status)
