@@ -16,7 +16,9 @@ GUARDS: dict[str, tuple[str, str, str, str]] = {
     "event_stays": ("history_event", "UPDATE", "", "history is append-only"),
     "event_remains": ("history_event", "DELETE", "", "history is append-only"),
     "seal_stays": ("history_seal", "UPDATE", "", "seals are append-only"),
+    "seal_remains": ("history_seal", "DELETE", "", "seals are append-only"),
     "version_stays": ("codebook_version", "UPDATE", "", "a published codebook version is immutable"),
+    "version_remains": ("codebook_version", "DELETE", "", "a published codebook version is immutable"),
     "answer_late": ("labeling_answer", "INSERT", CLOSED.format(row="NEW"), "the round is closed"),
     "answer_changed": ("labeling_answer", "UPDATE", CLOSED.format(row="OLD"), "the round is closed"),
     "answer_overwritten": (

@@ -1,0 +1,158 @@
+"""What the database itself refuses: each constraint of the models, broken on purpose."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, models, transaction
+
+from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
+from annotator.agreement.models import Snapshot
+from annotator.codebook.models import Category, Facet, Version
+from annotator.collection.models import ChangedFile, Comment, Commit, Context
+from annotator.intake.models import Import
+from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
+from annotator.overview.closing import close_round
+from annotator.screening.models import Candidate, Vote
+from annotator.studies.models import Membership
+from tests.factories import RepositoryFactory, answer, make_round
+
+CONSTRAINTS = {
+    constraint.name: (model, constraint)
+    for model in apps.get_models()
+    if model.__module__.startswith("annotator.")
+    for constraint in model._meta.constraints
+}
+# The same row once more, but for what other constraints hold; or a row that is there, with a value that cannot be.
+AGAIN: Mapping[str, dict[str, Any]] = {
+    "membership_once": {},
+    "facet_key": {},
+    "category_name": {"uid": "another", "hotkey": ""},
+    "category_hotkey": {"uid": "another", "name": "another"},
+    "category_top_hotkey": {"uid": "another", "name": "another"},
+    "version_number": {},
+    "repository_label": {"github_id": None},
+    "repository_github": {"label": "another"},
+    "item_identity": {},
+    "context_once": {},
+    "comment_position": {},
+    "commit_position": {},
+    "file_position": {},
+    "vote_once": {},
+    "bug_ordinal": {"number": 99},
+    "bug_number": {"ordinal": 99},
+    "round_number": {"name": "another"},
+    "round_name": {"number": 99},
+    "round_bug": {"position": 99},
+    "assignment_once": {},
+    "answer_current": {},
+    "flag_once": {},
+    "snapshot_current": {},
+    "resolution_current": {},
+    "dispute_current": {},
+    "stand_current": {},
+    "audit_pick_once": {},
+    "import_number": {},
+}
+CHANGED: Mapping[str, dict[str, Any]] = {
+    "membership_role": {"role": "owner"},
+    "facet_kind": {"kind": "free"},
+    "category_merged": {"state": "merged"},
+    "item_has_identity": {"identity": ""},
+    "vote_decision": {"decision": "maybe"},
+    "bug_ordinal_positive": {"ordinal": 0},
+    "round_closed_at": {"state": "closed"},
+    "round_bug_taken": {"taken": 3},
+    "assignment_submitted_at": {"state": "submitted"},
+    "resolution_by_and_reason": {"source": "adjudicated"},
+    "resolution_category": {"category": None},
+    "dispute_open_is_current": {"is_current": False},
+    "import_running_lease": {"state": "running"},
+}
+
+
+@pytest.fixture
+def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.Model]:
+    """One row of each model: of a closed round with a dispute, and of one that is open."""
+    over = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=lee)
+    for bug in bugs[:2]:
+        answer(over, bug, alice, {"cause": "type", "stage": "training"})
+    answer(over, bugs[0], bob, {"cause": "type", "stage": "training"})
+    answer(over, bugs[1], bob, {"cause": "api", "stage": "training"})
+    close_round(round_=over, by=lee)
+    still = make_round(study, bugs=bugs[2:], raters=[alice, bob], by=lee)
+    answer(still, bugs[2], alice, {"cause": "type", "stage": "training"})
+    item, bug, dispute = bugs[0].item, bugs[0], Dispute.objects.get(study=study)
+    facet = Facet.objects.get(codebook__study=study, key="cause")
+    top = facet.categories.get(name="type")
+    return {
+        type(row): row
+        for row in (
+            Membership.objects.filter(study=study).first(),
+            facet,
+            top,
+            Version.objects.get(codebook__study=study),
+            RepositoryFactory(study=study, github_id=7),
+            item,
+            bug,
+            still,
+            RoundBug.objects.filter(round=still).first(),
+            Assignment.objects.filter(round=still, state="todo").first(),
+            Answer.objects.filter(round=still).first(),
+            Snapshot.objects.get(round=over),
+            Resolution.objects.filter(bug=bug, facet=facet).get(),
+            dispute,
+            Context.objects.create(item=item, ordinal=1),
+            Comment.objects.create(item=item, position=1),
+            Commit.objects.create(item=item, position=1, sha="a" * 40),
+            ChangedFile.objects.create(item=item, position=1, path="sum.py"),
+            Vote.objects.create(
+                candidate=Candidate.objects.create(study=study, item=item), reviewer=alice, decision="include"
+            ),
+            Flag.objects.create(assignment=Assignment.objects.filter(round=over).first(), facet=facet, reason="a slip"),
+            Stand.objects.create(round=over, bug=dispute.bug, facet=dispute.facet, rater=alice, move="keep"),
+            AuditPick.objects.create(round=over, bug=bug, seed=1, share=0.5, drawn_by=ada),
+            Import.objects.create(study=study, number=1, filename="bugs.csv", created_by=lee),
+        )
+    }
+
+
+def broken(error: IntegrityError, constraint: models.BaseConstraint, model: type[models.Model]) -> bool:
+    """PostgreSQL names the constraint; SQLite names a check, and of what is unique the columns."""
+    said = str(error)
+    if constraint.name in said:
+        return True
+    named = [model._meta.get_field(field).column for field in getattr(constraint, "fields", ())]
+    return said == "UNIQUE constraint failed: " + ", ".join(f"{model._meta.db_table}.{column}" for column in named)
+
+
+def test_every_constraint_is_tried_here():
+    assert {*AGAIN, *CHANGED} == set(CONSTRAINTS)
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_the_same_row_is_not_there_twice(rows, name):
+    model, constraint = CONSTRAINTS[name]
+    row = rows[model]
+    if name == "category_hotkey":
+        row = Category.objects.create(facet=row.facet, name="narrower", parent=row, hotkey="7")
+    row.pk = None
+    for field, value in AGAIN[name].items():
+        setattr(row, field, value)
+    with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        row.save(force_insert=True)
+    assert broken(caught.value, constraint, model), caught.value
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_row_takes_no_value_that_cannot_be(rows, name):
+    model, constraint = CONSTRAINTS[name]
+    with pytest.raises(IntegrityError) as caught, transaction.atomic():
+        model.objects.filter(pk=rows[model].pk).update(**CHANGED[name])
+    assert broken(caught.value, constraint, model), caught.value
+
+
+def test_a_category_with_answers_is_not_deleted(rows):
+    with pytest.raises(models.ProtectedError):
+        rows[Answer].category.delete()
