@@ -8,10 +8,9 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotator.publication import side_by_side, views
 from annotator.publication.exports import FORMATS, TABLES
 from annotator.publication.formats import CSV
-from annotator.publication.pseudonyms import pseudonyms_of
+from annotator.publication.sending import mapping_response, table_response
 from annotator.publication.serializers import ExportShape
 from annotator.studies.rest import StudyView
 
@@ -43,22 +42,18 @@ class Table(StudyView):
     @extend_schema(parameters=[PSEUDONYMS], responses=FILE)
     def get(self, request: Request, slug: str, table: str, format_: str) -> HttpResponseBase:
         """A table: answers, finals, history, bugs or side_by_side, as csv, jsonl or parquet. Open rounds are left out."""
-        pseudonyms = views.wants_pseudonyms(request._request)
-        return views.file_of(self.study(), table, format_, pseudonyms=pseudonyms)
+        return table_response(request._request, self.study(), table=table, format_=format_)
 
 
 class SafeTable(StudyView):
     @extend_schema(parameters=[PSEUDONYMS], responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, table: str) -> HttpResponseBase:
         """The table as a CSV whose cells no spreadsheet runs."""
-        pseudonyms = views.wants_pseudonyms(request._request)
-        return views.file_of(self.study(), table, CSV, pseudonyms=pseudonyms, is_safe=True)
+        return table_response(request._request, self.study(), table=table, format_=CSV, is_safe=True)
 
 
 class Mapping(StudyView):
     @extend_schema(parameters=[PSEUDONYMS], responses={(200, "application/yaml"): OpenApiTypes.STR})
     def get(self, request: Request, slug: str) -> HttpResponse:
         """What an import reads the table side_by_side with."""
-        study = self.study()
-        hide = pseudonyms_of(study) if views.wants_pseudonyms(request._request) else None
-        return HttpResponse(side_by_side.mapping(study, hide=hide), content_type="application/yaml")
+        return mapping_response(request._request, self.study())

@@ -3,16 +3,17 @@
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotator.labeling.models import Round
 from annotator.publication import side_by_side
-from annotator.publication.exports import FORMATS, TABLES, export
+from annotator.publication.exports import FORMATS, TABLES
 from annotator.publication.formats import CSV
-from annotator.publication.pseudonyms import pseudonyms_of
+from annotator.publication.sending import mapping_response, table_response, wants_pseudonyms
 from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
@@ -25,10 +26,6 @@ SAYS = {
     "side_by_side": "One row a bug: the raters beside each other, the final label and its source.",
 }
 LABELS = {"csv": "CSV", "jsonl": "JSONL", "parquet": "Parquet"}
-
-
-def wants_pseudonyms(request: HttpRequest) -> bool:
-    return request.GET.get("pseudonyms", "") in ("1", "true", "on")
 
 
 @login_required
@@ -61,31 +58,17 @@ def row(study: Study, name: str, *, hides: bool) -> dict[str, Any]:
 @require_GET
 def table(request: HttpRequest, slug: str, table: str, format_: str) -> HttpResponseBase:
     study = study_for(request.user, slug)
-    return file_of(study, table, format_, pseudonyms=wants_pseudonyms(request))
+    return table_response(request, study, table=table, format_=format_)
 
 
 @login_required
 @require_GET
 def safe_table(request: HttpRequest, slug: str, table: str) -> HttpResponseBase:
     study = study_for(request.user, slug)
-    return file_of(study, table, CSV, pseudonyms=wants_pseudonyms(request), is_safe=True)
-
-
-def file_of(
-    study: Study, table: str, format_: str, *, pseudonyms: bool, is_safe: bool = False
-) -> StreamingHttpResponse:
-    if table not in TABLES or format_ not in FORMATS:
-        raise Http404(f"There is no such file. Tables: {', '.join(TABLES)}; formats: {', '.join(FORMATS)}.")
-    made = export(study, table, format_, pseudonyms=pseudonyms, is_safe=is_safe)
-    headers = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
-    return StreamingHttpResponse(made.pieces, content_type=made.content_type, headers=headers)
+    return table_response(request, study, table=table, format_=CSV, is_safe=True)
 
 
 @login_required
 @require_GET
 def mapping(request: HttpRequest, slug: str) -> HttpResponse:
-    """What `import_sheet` reads the side-by-side table with."""
-    study = study_for(request.user, slug)
-    hide = pseudonyms_of(study) if wants_pseudonyms(request) else None
-    headers = {"Content-Disposition": f'attachment; filename="{study.slug}-side_by_side.mapping.yaml"'}
-    return HttpResponse(side_by_side.mapping(study, hide=hide), content_type="application/yaml", headers=headers)
+    return mapping_response(request, study_for(request.user, slug))
