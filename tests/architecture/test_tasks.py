@@ -12,7 +12,7 @@ def known() -> set[str]:
     return set(app.tasks)
 
 
-@pytest.mark.parametrize("name", sorted(entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()))
+@pytest.mark.parametrize("name", sorted(str(entry["task"]) for entry in settings.CELERY_BEAT_SCHEDULE.values()))
 def test_a_scheduled_task_is_known_to_the_worker(name, known):
     assert name in known
 
