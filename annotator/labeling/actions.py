@@ -13,7 +13,8 @@ from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Codebook, Version
 from annotator.history.actions import record
 from annotator.labeling import dealing
-from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round, RoundBug
+from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
+from annotator.labeling.places import free_place, take_place
 from annotator.labeling.submission import Submission, check, check_text
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
@@ -149,68 +150,6 @@ def set_gate(*, round_: Round, coefficient: str, method: str, bound: float, min_
     return round_
 
 
-# --- taking the next bug
-
-
-def next_for(round_: Round, rater: User, *, rows: AssignmentQuerySet | None = None) -> Assignment | None:
-    """The rater's next bug, claimed where the round is a pool; None when nothing is left for now.
-
-    `rows` says what comes along with it, such as the bug's item; in a pool nothing does.
-    """
-    if round_.design == Round.Design.POOL:
-        return claim_next(round_=round_, rater=rater)
-    mine = (Assignment.objects.all() if rows is None else rows).filter(round=round_, rater=rater)
-    return (
-        mine.filter(state=State.TODO).order_by("position").first()
-        or mine.filter(state=State.PARKED).order_by("position").first()
-    )
-
-
-@transaction.atomic
-def claim_next(*, round_: Round, rater: User) -> Assignment | None:
-    """Take a place at the first bug that has one free. The last place goes to exactly one rater."""
-    mine = Assignment.objects.filter(round=round_, rater=rater)
-    now = timezone.now()
-    held = mine.filter(state=State.CLAIMED).order_by("position").first()
-    if held and held.lease_until and held.lease_until > now:
-        return held
-    release_expired(round_=round_, now=now)
-    free = mine.filter(
-        state=State.TODO, bug__round_bugs__round=round_, bug__round_bugs__taken__lt=F("bug__round_bugs__overlap")
-    )
-    for candidate in free.order_by("position")[:50]:
-        if _take_place(round_.pk, candidate.bug_id):
-            candidate.state = State.CLAIMED
-            candidate.claimed_at = now
-            candidate.lease_until = now + round_.lease
-            candidate.save(update_fields=["state", "claimed_at", "lease_until"])
-            return candidate
-    return mine.filter(state=State.PARKED).order_by("position").first()
-
-
-def _take_place(round_id: int, bug_id: int) -> bool:
-    """The race is lost here: a conditional update under the row's check constraint."""
-    places = RoundBug.objects.filter(round_id=round_id, bug_id=bug_id, taken__lt=F("overlap"))
-    return places.update(taken=F("taken") + 1) == 1
-
-
-def _free_place(round_id: int, bug_id: int) -> None:
-    RoundBug.objects.filter(round_id=round_id, bug_id=bug_id, taken__gt=0).update(taken=F("taken") - 1)
-
-
-@transaction.atomic
-def release_expired(*, round_: Round, now: dt.datetime) -> int:
-    """Give back the places whose lease is over; drafts stay with their owners."""
-    lapsed = Assignment.objects.filter(round=round_, state=State.CLAIMED, lease_until__lte=now)
-    count = 0
-    for assignment in lapsed.select_for_update():
-        is_mine = Assignment.objects.filter(pk=assignment.pk, state=State.CLAIMED, lease_until__lte=now)
-        if is_mine.update(state=State.TODO, lease_until=None, claimed_at=None):
-            _free_place(round_.pk, assignment.bug_id)
-            count += 1
-    return count
-
-
 # --- answering
 
 
@@ -285,7 +224,7 @@ def _hold_place(assignment: Assignment, round_: Round) -> None:
     lost = assignment.state in (State.SKIPPED, State.COVERED) or (
         assignment.state == State.TODO and round_.design == Round.Design.POOL
     )
-    if lost and not _take_place(assignment.round_id, assignment.bug_id):
+    if lost and not take_place(assignment.round_id, assignment.bug_id):
         raise Refused("The place at this bug was given to another rater meanwhile. Your draft is kept.")
 
 
@@ -362,7 +301,7 @@ def skip(*, assignment: Assignment, reason: str, note: str = "", by: User) -> As
     assignment.lease_until = None
     assignment.save(update_fields=["state", "skip_reason", "skip_note", "lease_until"])
     if holds_place:
-        _free_place(assignment.round_id, assignment.bug_id)
+        free_place(assignment.round_id, assignment.bug_id)
     record(
         "skipped",
         by=by,
@@ -402,7 +341,7 @@ def hand_on(*, assignment: Assignment, to: User, by: User) -> Assignment:
         raise BadInput(f"{to.username} is not a rater of this study.")
     if Assignment.objects.filter(round=round_, bug=assignment.bug_id, rater=to).exists():
         raise BadInput(f"{to.username} has this bug already.")
-    if not _take_place(round_.pk, assignment.bug_id):
+    if not take_place(round_.pk, assignment.bug_id):
         raise Refused("The bug has all the raters that it wants.")
     last = Assignment.objects.filter(round=round_, rater=to).aggregate(last=Max("position"))["last"]
     given = Assignment.objects.create(

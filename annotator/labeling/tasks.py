@@ -3,8 +3,8 @@
 from celery import shared_task
 from django.utils import timezone
 
-from annotator.labeling.actions import release_expired
 from annotator.labeling.models import Round
+from annotator.labeling.places import release_expired
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types

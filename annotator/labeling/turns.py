@@ -7,7 +7,7 @@ from django.db.models import Max
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Facet
-from annotator.labeling import actions
+from annotator.labeling import places
 from annotator.labeling.forms import Filled, ShownPin, from_draft
 from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round
 
@@ -57,7 +57,7 @@ def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> A
 
 def next_turn(round_: Round, rater: User) -> Assignment | None:
     """The next bug; in a pool it is claimed."""
-    found = actions.next_for(round_, rater, rows=turns(round_, rater))
+    found = places.next_for(round_, rater, rows=turns(round_, rater))
     if found is not None and round_.design == Round.Design.POOL:
         found = turns(round_, rater).get(pk=found.pk)
     if found is not None:

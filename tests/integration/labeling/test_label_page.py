@@ -415,3 +415,12 @@ def test_a_place_in_ones_list_that_is_no_number_is_its_beginning(rater, main_rou
     mine = reverse("labeling:mine", args=[main_round.study.slug, main_round.number])
     for odd in ("²", "9" * 30, "-1", "x"):
         assert len(rater.get(mine, {"after": odd}).context["rows"]) == 6
+
+
+def test_a_closed_pool_hands_out_nothing_more(rater, study, bugs, alice, bob, lee):
+    pool = make_round(study, bugs=bugs, raters=[alice, bob], by=lee, design=Round.Design.POOL, overlap=1)
+    freeze(round_=pool, by=lee)
+    page = rater.get(label_url(pool))
+    assert page.status_code == 200
+    assert "closed" in page.content.decode()
+    assert pool.round_bugs.filter(taken__gt=0).count() == 0

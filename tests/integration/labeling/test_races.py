@@ -8,8 +8,9 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from annotator.labeling.actions import claim_next, freeze, release_expired, skip, submit
+from annotator.labeling.actions import freeze, skip, submit
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
+from annotator.labeling.places import claim_next, release_expired
 from annotator.labeling.submission import Submission
 from annotator.web.errors import Refused
 from tests.factories import UserFactory, answer, make_bugs, make_round, member

@@ -5,8 +5,9 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from annotator.codebook.models import Category
 from annotator.history.models import Event
-from annotator.labeling.actions import freeze, next_for, park, save_draft, skip, submit
+from annotator.labeling.actions import freeze, park, save_draft, skip, submit
 from annotator.labeling.models import Answer, Assignment
+from annotator.labeling.places import next_for
 from annotator.labeling.submission import Submission
 from annotator.web.errors import BadInput, Refused
 from tests.factories import answer
