@@ -69,7 +69,7 @@ class Part:
     def count(self, key: str, default: int, *, least: int, most: int) -> int:
         given = self.values.get(key)
         value = str(given) if type(given) is int else self.text(key, str(default))
-        if not value.isascii() or not value.isdigit() or not least <= int(value[:9]) <= most:
+        if not value.isascii() or not value.isdigit() or len(value) > 9 or not least <= int(value) <= most:
             raise BadInput(f"{self.at(key)} must be a whole number from {least} to {most}, not “{value}”.")
         return int(value)
 

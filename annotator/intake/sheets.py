@@ -13,7 +13,7 @@ from annotator.web.errors import BadInput
 PLACE = re.compile(r"#(\d{1,6})\Z")
 OLE, PDF = b"\xd0\xcf\x11\xe0", b"%PDF"
 SAFE_NAME = "spreadsheet-safe"  # an export whose formula-like cells begin with an apostrophe
-SAFE_PREFIXED = re.compile(r"'(?='*[=+\-@\t\r\n])")
+SAFE_PREFIXED = re.compile(r"\A'(?='*[=+\-@\t\r\n])")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 LISTED = 12
 

@@ -43,13 +43,17 @@ SHARED: tuple[tuple[str, type[Model]], ...] = (("repository", Repository), ("cat
 CHUNK = 500
 
 
-def of_spans(model: type[Model], spans: Spans) -> Iterator["QuerySet[Any]"]:
-    """The rows of these ids, some runs at a time."""
+def runs_of(spans: Spans, field: str = "pk") -> Iterator[Q]:
+    """What finds the rows of these ids, some runs at a time."""
     for start in range(0, len(spans), CHUNK):
         wanted = Q()
         for first, last in spans[start : start + CHUNK]:
-            wanted |= Q(pk__range=(first, last))
-        yield model._base_manager.filter(wanted)
+            wanted |= Q(**{f"{field}__range": (first, last)})
+        yield wanted
+
+
+def of_spans(model: type[Model], spans: Spans) -> Iterator["QuerySet[Any]"]:
+    return (model._base_manager.filter(wanted) for wanted in runs_of(spans))
 
 
 @transaction.atomic
@@ -63,8 +67,7 @@ def undo(*, row: Import, by: User) -> Import:
     withdraw_finals(study=row.study, resolution_ids=ids_in(created.get("resolution", [])), by=by)
     forget_snapshots(created.get("round", []))
     for table, model, said in TABLES:
-        for rows in of_spans(model, created.get(table, [])):
-            remove(rows, said)
+        remove(model, created.get(table, []), said)
     remove_memberships(row)
     for table, model in SHARED:
         for rows in of_spans(model, created.get(table, [])):
@@ -94,15 +97,28 @@ def forget_snapshots(rounds: Spans) -> None:
     Snapshot.objects.filter(round_id__in=ids_in(rounds)).delete()
 
 
-def remove(rows: "QuerySet[Any]", said: str) -> None:
-    try:
-        rows.delete()
-    except ProtectedError as problem:
-        others = sorted({type(other)._meta.verbose_name or "" for other in problem.protected_objects})
-        what = ", ".join(str(other) for other in others)
+def remove(model: type[Model], spans: Spans, said: str) -> None:
+    """Delete rows of which all that the import brought with them is gone; what still points at them is others' work."""
+    users = [what for what, field in pointing_at(model) if any(refers(what, field, spans))]
+    if users:
+        names = ", ".join(sorted({str(what._meta.verbose_name) for what in users}))
         raise Refused(
-            f"The import cannot be undone: {said} that it brought is in use by now ({what}). Undo that first, or keep it."
-        ) from None
+            f"The import cannot be undone: {said} that it brought is in use by now ({names}). Undo that first, or keep it."
+        )
+    for rows in of_spans(model, spans):
+        rows._raw_delete(rows.db)
+
+
+def refers(model: type[Model], field: str, spans: Spans) -> Iterator[bool]:
+    return (model._base_manager.filter(wanted).exists() for wanted in runs_of(spans, f"{field}__pk"))
+
+
+def pointing_at(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
+    """Every foreign key to the model, those without a way back included."""
+    for relation in model._meta.get_fields(include_hidden=True):
+        field = getattr(relation, "field", None)
+        if field is not None and relation.auto_created and (relation.one_to_many or relation.one_to_one):
+            yield field.model, field.name
 
 
 def remove_memberships(row: Import) -> None:

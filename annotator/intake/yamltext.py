@@ -11,7 +11,13 @@ NULLS = ("", "~", "null", "Null", "NULL")
 
 
 class TextLoader(yaml.SafeLoader):
-    """Scalars as text, plain nulls as None; a key given twice and tags are refused."""
+    """Scalars as text, plain nulls as None; a key given twice, tags and references are refused."""
+
+    def compose_node(self, parent: Any, index: Any) -> Any:  # PyYAML's signature
+        if self.check_event(yaml.AliasEvent):  # a few bytes each, they stand for as much as one likes
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML is untyped here
+            raise BadInput(f"Line {line} of the mapping refers to another place of it: write the text out.")
+        return super().compose_node(parent, index)
 
 
 def construct_text(loader: TextLoader, node: yaml.ScalarNode) -> str | None:
