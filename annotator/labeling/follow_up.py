@@ -116,6 +116,7 @@ def relabel_flagged(*, flags: Sequence[Flag], name: str, by: User) -> Round:
         raters=list(User.objects.filter(pk__in=set(rater_ids)).order_by("username")),
         by=by,
         kind=Round.Kind.RELABEL,
+        blindness=Round.Blindness.NO,  # the raters could read each other since the close
     )
     for raised in locked:
         raised.state, raised.decided_by, raised.decided_at = Flag.State.ACCEPTED, by, timezone.now()

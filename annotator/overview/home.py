@@ -14,6 +14,7 @@ from annotator.agreement.entries import Entry
 from annotator.agreement.gating import RoundGate, of_round
 from annotator.agreement.numbers import short
 from annotator.agreement.queries import entries_of
+from annotator.codebook.models import Facet
 from annotator.collection.models import Item
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.queries import Progress, progress, rates_in
@@ -170,7 +171,7 @@ def _labeling(study: Study, lines: Sequence[RoundLine], bugs: int, viewer: Viewe
             total=total or 1,
             waiting=left,
         )
-    done = sum(line.answered or 0 for line in lines if line.round.kind != Round.Kind.TRAINING)
+    done = sum(line.answered or 0 for line in lines if line.round.kind == Round.Kind.MAIN)  # a bug is in one of them
     return _tile(
         study, "Labeling", "labeling:rounds", f"{done:,}", f"of {bugs:,} with all answers", done=done, total=bugs or 1
     )
@@ -198,7 +199,7 @@ def _adjudication(study: Study, viewer: Viewer) -> Tile:
 
 
 def _analysis(study: Study, bugs: int) -> Tile:
-    done = final_labels(study).values("bug").distinct().count()
+    done = final_labels(study).exclude(facet__key=Facet.VERDICT).values("bug").distinct().count()
     return _tile(
         study, "Analysis", "analysis:distributions", f"{done:,}", "bugs with a final label", done=done, total=bugs or 1
     )
