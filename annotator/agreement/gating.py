@@ -9,7 +9,7 @@ from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import apart, short
 from annotator.labeling.models import Round
 from annotator.stats.gates import FAILED, LOWER, NOT_COMPUTABLE, PASSED
-from annotator.stats.reasons import N_BELOW_FLOOR, SENTENCES
+from annotator.stats.reasons import N_BELOW_FLOOR, SENTENCES, SET_VALUED
 
 NONE, PENDING = "none", "pending"
 SYMBOLS = {
@@ -82,8 +82,12 @@ def of_round(round_: Round, entries: Sequence[Entry]) -> RoundGate:
 
 
 def _gated(entries: Sequence[Entry], coefficient: str) -> list[Entry]:
-    """Every pair on every facet; alpha speaks for all raters at once where there are three or more."""
-    gated = [entry for entry in entries if entry["gate"]["result"] is not None]
+    """Every pair on every facet; alpha speaks for all raters at once where there are three or more.
+
+    A facet with many answers has no kappa by its nature: beside others that have one it holds nothing up.
+    """
+    asked = [entry for entry in entries if entry["gate"]["result"] is not None]
+    gated = [entry for entry in asked if entry["gate"]["reason"] != SET_VALUED] or asked
     together = {entry["facet"] for entry in gated if len(entry["raters"]) > 2}
     if coefficient == "alpha":
         return [entry for entry in gated if len(entry["raters"]) > 2 or entry["facet"] not in together]
