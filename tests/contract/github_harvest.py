@@ -77,9 +77,7 @@ class Harvest:
 
         def go_on() -> None:
             nonlocal after
-            for page in self.github.all_hits(
-                self.query, settled.window, expected=settled.count.total, after=after, known=held
-            ):
+            for page in self.github.all_hits(self.query, settled.window, after=after, known=held):
                 held.update(hit.id for hit in page.hits)
                 self.items |= {hit.id: hit for hit in page.hits}
                 after = page.after

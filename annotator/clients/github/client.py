@@ -22,12 +22,12 @@ from annotator.clients.github.graph import Graph, Question, Reply
 from annotator.clients.github.pages import PageSize
 from annotator.clients.github.rest_of import completed
 from annotator.clients.github.search import NAME, Query
-from annotator.clients.github.windows import CAP, Count, Window
+from annotator.clients.github.windows import Count, Window
 from annotator.clients.github.wire import Answer, Ask, Key, Used, Wire
 
 FILES_AT_MOST = 3_000  # GitHub lists no more of a pull request
 PER_PAGE = 100
-ASKED_AGAIN = 3  # a search that ran out of time, a list that came short
+ASKED_AGAIN = 3  # a search that ran out of time
 GONE = (403, 404, 410, 451)
 
 T = TypeVar("T")
@@ -151,23 +151,21 @@ class GitHub:
         return _read_page(self._graph.ask(question, root="search", name=text[:20]), read)
 
     def all_hits(
-        self, query: Query, window: Window, *, expected: int = 0, after: str = "", known: Collection[int] = ()
+        self, query: Query, window: Window, *, after: str = "", known: Collection[int] = ()
     ) -> Iterator[Page[Copy]]:
         """Page after page of a settled window, each hit once; `known` ids don't come again.
 
-        A window that gave fewer than it counts, or than `expected`, is searched again. What is still missing then is
-        named by `unheld`.
+        A list may end too early: where fewer came than the window counts, `unheld` names the others.
         """
         seen = set(known)
-        for _time in range(ASKED_AGAIN):
-            for page in self._pages(query, window, after):
-                fresh = tuple(hit for hit in page.hits if hit.id not in seen)
-                seen.update(hit.id for hit in fresh)
-                expected = max(expected, page.total)
-                yield replace(page, hits=fresh)
-            if len(seen) >= min(expected, CAP):
+        while True:
+            page = self.hits(query, window, after=after)
+            fresh = tuple(hit for hit in page.hits if hit.id not in seen)
+            seen.update(hit.id for hit in fresh)
+            yield replace(page, hits=fresh)
+            if not page.after or page.after == after:
                 return
-            after = ""
+            after = page.after
 
     def unheld(self, query: Query, window: Window, known: Collection[int]) -> tuple[Glance, ...]:
         """What a window holds beside the known ids, seen by a light search: to be fetched by number, or named."""
@@ -178,14 +176,6 @@ class GitHub:
             found |= {hit.id: hit for hit in page.hits if hit.id not in known}
             if not page.after or page.after == after:
                 return tuple(found.values())
-            after = page.after
-
-    def _pages(self, query: Query, window: Window, after: str) -> Iterator[Page[Copy]]:
-        while True:
-            page = self.hits(query, window, after=after)
-            yield page
-            if not page.after or page.after == after:
-                return
             after = page.after
 
     def _today(self, query: Query) -> Query:
