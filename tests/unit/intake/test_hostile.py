@@ -1,0 +1,36 @@
+"""Sheets and mappings made to occupy the server: refused or read in no time."""
+
+import time
+
+import pytest
+
+from annotator.intake.mapping import read_mapping
+from annotator.intake.sheets import read_grid
+from annotator.web.errors import BadInput
+
+SECONDS = 5  # what took minutes, and for ever on a larger file
+
+
+def within_seconds(started: float) -> bool:
+    return time.monotonic() - started < SECONDS
+
+
+def test_number_of_header_rows_is_not_read_by_its_first_digits() -> None:
+    with pytest.raises(BadInput, match="header_rows must be a whole number"):
+        read_mapping("item: {key: k}\nheader_rows: 00000000199999999999")
+
+
+def test_references_of_yaml_that_multiply_are_refused() -> None:
+    with pytest.raises(BadInput, match="Line 3 of the mapping refers to another place"):
+        read_mapping("item: {key: k}\nraters: {a: &a {f: c},\n b: *a}")
+
+
+def test_safe_export_loses_no_other_apostrophe_than_its_own() -> None:
+    grid = read_grid(b"h\n'=1\n''=1\n'a'=b\n'a\n", filename="x-spreadsheet-safe.csv")
+    assert [record[0] for record in grid.records] == ["h", "=1", "'=1", "'a'=b", "'a"]
+
+
+def test_cell_of_apostrophes_is_read_at_once() -> None:
+    started = time.monotonic()
+    read_grid(b"h\n" + b"'" * 200_000 + b"\n", filename="x-spreadsheet-safe.csv")
+    assert within_seconds(started)
