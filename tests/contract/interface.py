@@ -57,7 +57,7 @@ class Interface:
         told = read(response)
         self.hold(method, url.split("?")[0], response, told)
         if status is not None:
-            assert response.status_code == status, told
+            assert response.status_code == status, (method, path, told)
         return told
 
     def hold(self, method: str, path: str, response: Any, told: Any) -> None:
