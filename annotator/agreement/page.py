@@ -10,7 +10,7 @@ from django.urls import reverse
 from annotator.agreement import charts, gating
 from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import percent
-from annotator.agreement.queries import entries_of
+from annotator.agreement.queries import entries_by_round
 from annotator.labeling.models import Round
 from annotator.stats.gates import PASSED
 from annotator.stats.reasons import SET_VALUED
@@ -116,7 +116,8 @@ class Page:
 
     @cached_property
     def by_round(self) -> dict[int, list[Entry]]:
-        return {each.number: entries_of(each) for each in self.rounds if not each.is_open}
+        found = entries_by_round(self.rounds)
+        return {each.number: found[each.pk] for each in self.rounds if not each.is_open}
 
     @property
     def open_rounds(self) -> list[Round]:

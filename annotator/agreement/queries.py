@@ -1,5 +1,7 @@
 """How well the raters agreed: read from the snapshots of rounds that are no longer open, or counted anew."""
 
+from collections.abc import Iterable
+
 from annotator.agreement import gating, pooling, screened
 from annotator.agreement.comparing import AS_ANSWERED, recompute
 from annotator.agreement.entries import Entry
@@ -14,7 +16,7 @@ def entries(study: Study, *, round_: Round | None = None, facet: str | None = No
     rounds = Round.objects.with_agreement().filter(study=study)
     if round_ is not None:
         rounds = rounds.filter(pk=round_.pk)
-    found = [entry for each in rounds.order_by("number") for entry in entries_of(each)]
+    found = [entry for listed in entries_by_round(rounds.order_by("number")).values() for entry in listed]
     if round_ is None:
         found += screened.entries(study)
     return [entry for entry in found if facet in (None, entry["facet"])]
@@ -22,10 +24,15 @@ def entries(study: Study, *, round_: Round | None = None, facet: str | None = No
 
 def entries_of(round_: Round) -> list[Entry]:
     """As its snapshot holds them; counted now where there is none yet. An open round gives nothing."""
-    if round_.is_open:
-        return []
-    stored = Snapshot.objects.filter(round=round_, basis=AS_ANSWERED, is_current=True).first()
-    return stored.entries if stored else recompute(round_)
+    return entries_by_round([round_]).get(round_.pk, [])
+
+
+def entries_by_round(rounds: Iterable[Round]) -> dict[int, list[Entry]]:
+    """The same for many rounds, by id, in their order; one query for all that are counted."""
+    over = [round_ for round_ in rounds if not round_.is_open]
+    kept = Snapshot.objects.filter(round__in=over, basis=AS_ANSWERED, is_current=True)
+    stored: dict[int, list[Entry]] = dict(kept.values_list("round_id", "entries"))
+    return {round_.pk: stored[round_.pk] if round_.pk in stored else recompute(round_) for round_ in over}
 
 
 def pooled(study: Study, *, facet: str | None = None) -> list[Entry]:

@@ -1,5 +1,6 @@
 """What of a round may be told, and to whom."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,33 +34,37 @@ def rates_in(round_: Round, user: Any) -> bool:
     return Assignment.objects.filter(round=round_, rater=user).exists()
 
 
+def rated_by(user: User, rounds: Sequence[Round]) -> set[int]:
+    """The ids of those of the rounds in which the person has an assignment."""
+    return set(Assignment.objects.filter(round__in=rounds, rater=user).values_list("round_id", flat=True).distinct())
+
+
 def progress(round_: Round, *, viewer: User, is_lead: bool) -> list[Progress]:
     """Each rater's progress, where the viewer may know it.
 
     Of an open round a rater sees the own alone, a lead who does not rate in it sees all,
     everybody else nothing. Afterwards all members see all.
     """
-    rows = Assignment.objects.filter(round=round_)
-    if round_.is_open and (not is_lead or rates_in(round_, viewer)):
-        rows = rows.filter(rater=viewer)
-    counts = rows.values("rater").annotate(
+    return progress_by_round([round_], viewer=viewer, is_lead=is_lead)[round_.pk]
+
+
+def progress_by_round(rounds: Sequence[Round], *, viewer: User, is_lead: bool) -> dict[int, list[Progress]]:
+    """The same for many rounds, by id. Three queries, whatever their number."""
+    mine = rated_by(viewer, rounds)
+    own_alone = [one.pk for one in rounds if one.is_open and (not is_lead or one.pk in mine)]
+    rows = Assignment.objects.filter(round__in=rounds).exclude(Q(round__in=own_alone) & ~Q(rater=viewer))
+    counts = rows.values("round", "rater").annotate(
         total=Count("pk", filter=~Q(state=State.COVERED)),
         submitted=Count("pk", filter=Q(state=State.SUBMITTED)),
         skipped=Count("pk", filter=Q(state=State.SKIPPED)),
         parked=Count("pk", filter=Q(state=State.PARKED)),
     )
-    people = User.objects.in_bulk([row["rater"] for row in counts])
-    told = [
-        Progress(
-            rater=people[row["rater"]],
-            total=row["total"],
-            submitted=row["submitted"],
-            skipped=row["skipped"],
-            parked=row["parked"],
-        )
-        for row in counts
-    ]
-    return sorted(told, key=lambda one: one.rater.username)
+    people = User.objects.in_bulk({row["rater"] for row in counts})
+    told: dict[int, list[Progress]] = {one.pk: [] for one in rounds}
+    for row in counts:
+        numbers = {name: row[name] for name in ("total", "submitted", "skipped", "parked")}
+        told[row["round"]].append(Progress(people[row["rater"]], **numbers))
+    return {round_id: sorted(lines, key=lambda one: one.rater.username) for round_id, lines in told.items()}
 
 
 def to_label(study: Study, rater: User) -> int:

@@ -1,5 +1,6 @@
 """Rounds as their pages show them. Of an open round nobody reads here what another did, but for progress."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,8 @@ from django.db.models import Count
 
 from annotator.accounts.models import User
 from annotator.labeling.models import Assignment, Flag, FurtherBug, Round, RoundBug
-from annotator.labeling.queries import Progress, progress, rates_in
+from annotator.labeling.queries import Progress, progress_by_round, rated_by, rates_in
+from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
 
 State = Assignment.State
@@ -51,15 +53,10 @@ class Noted:
 
 def lines(study: Study, *, viewer: User, is_lead: bool) -> list[Line]:
     """All rounds, the latest first."""
-    rounds = Round.objects.filter(study=study).order_by("-number")
-    sizes = bug_counts(study)
-    mine = set(
-        Assignment.objects.filter(round__study=study, rater=viewer).values_list("round_id", flat=True).distinct()
-    )
-    return [
-        Line(round_, sizes.get(round_.pk, 0), progress(round_, viewer=viewer, is_lead=is_lead), round_.pk in mine)
-        for round_ in rounds
-    ]
+    rounds = list(Round.objects.filter(study=study).order_by("-number"))
+    sizes, mine = bug_counts(study), rated_by(viewer, rounds)
+    told = progress_by_round(rounds, viewer=viewer, is_lead=is_lead)
+    return [Line(one, sizes.get(one.pk, 0), told[one.pk], one.pk in mine) for one in rounds]
 
 
 def bug_counts(study: Study) -> dict[int, int]:
@@ -94,15 +91,24 @@ def further(round_: Round) -> list[Noted]:
     """Notes of a round that is no longer open, the undecided first."""
     if round_.is_open:
         return []
-    notes = FurtherBug.objects.filter(assignment__round=round_).order_by("pk")
-    places: dict[int, int] = {}
+    rows = FurtherBug.objects.filter(assignment__round=round_).order_by("pk")
+    notes = list(rows.select_related("assignment__bug__item__repository", "assignment__rater", "bug"))
+    numbers = _numbers_by_item({note.assignment.bug.item_id for note in notes})
+    places: Counter[int] = Counter()
     found = []
-    for note in notes.select_related("assignment__bug__item__repository", "assignment__rater", "bug"):
-        place = places[note.assignment_id] = places.get(note.assignment_id, 0) + 1
+    for note in notes:
         bug = note.assignment.bug
-        siblings = bug.item.bugs.exclude(pk=bug.pk).order_by("number").values_list("number", flat=True)
-        found.append(Noted(note, place, list(siblings)))
+        places[note.assignment_id] += 1
+        siblings = [number for number in numbers[bug.item_id] if number != bug.number]
+        found.append(Noted(note, places[note.assignment_id], siblings))
     return sorted(found, key=lambda noted: noted.note.state != FurtherBug.State.NEW)
+
+
+def _numbers_by_item(items: set[int]) -> dict[int, list[int]]:
+    numbers: dict[int, list[int]] = {}
+    for item, number in Bug.objects.filter(item__in=items).order_by("number").values_list("item_id", "number"):
+        numbers.setdefault(item, []).append(number)
+    return numbers
 
 
 def flags(round_: Round) -> list[Flag]:

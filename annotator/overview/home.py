@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 
 from django.db.models import Count
 from django.urls import reverse
@@ -13,11 +14,11 @@ from annotator.adjudication.queries import final_labels
 from annotator.agreement.entries import Entry
 from annotator.agreement.gating import RoundGate, of_round
 from annotator.agreement.numbers import short
-from annotator.agreement.queries import entries_of
+from annotator.agreement.queries import entries_by_round
 from annotator.codebook.models import Facet
 from annotator.collection.models import Item
 from annotator.labeling.models import Assignment, Round
-from annotator.labeling.queries import Progress, progress, rates_in
+from annotator.labeling.queries import Progress, progress_by_round, rated_by
 from annotator.labeling.rounds import bug_counts
 from annotator.sampling.models import Bug
 from annotator.screening.models import Candidate
@@ -82,22 +83,34 @@ class Tile:
 
 def round_lines(study: Study, viewer: Viewer) -> list[RoundLine]:
     """By number, as they were opened."""
-    rounds = Round.objects.filter(study=study).select_related("gate_continued_by").order_by("number")
-    sizes = bug_counts(study)
-    return [_line(round_, sizes.get(round_.pk, 0), viewer) for round_ in rounds]
+    rounds = list(Round.objects.filter(study=study).select_related("gate_continued_by").order_by("number"))
+    still = [round_ for round_ in rounds if round_.is_open]
+    sizes, mine = bug_counts(study), rated_by(viewer.user, rounds)
+    entries, told = entries_by_round(rounds), progress_by_round(still, viewer=viewer.user, is_lead=viewer.is_lead)
+    return [
+        _line(
+            round_,
+            bugs=sizes.get(round_.pk, 0),
+            entries=entries.get(round_.pk, []),
+            progress=told.get(round_.pk, []),
+            is_mine=round_.pk in mine,
+            is_lead=viewer.is_lead,
+        )
+        for round_ in rounds
+    ]
 
 
-def _line(round_: Round, bugs: int, viewer: Viewer) -> RoundLine:
-    entries = entries_of(round_)
-    is_mine = rates_in(round_, viewer.user)
+def _line(
+    round_: Round, *, bugs: int, entries: Sequence[Entry], progress: list[Progress], is_mine: bool, is_lead: bool
+) -> RoundLine:
     known = [entry for entry in entries if entry.get("kappa") is not None and entry["facet"] != "verdict"]
     return RoundLine(
         round=round_,
         bugs=bugs,
-        answered=_answered(round_, entries, sees=viewer.is_lead and not is_mine),
+        answered=_answered(round_, entries, sees=is_lead and not is_mine),
         lowest=min(known, key=lambda entry: entry["kappa"] or 0.0, default=None),
         gate=of_round(round_, entries),
-        progress=progress(round_, viewer=viewer.user, is_lead=viewer.is_lead) if round_.is_open else [],
+        progress=progress,
         is_mine=is_mine,
     )
 
@@ -106,12 +119,13 @@ def _answered(round_: Round, entries: Sequence[Entry], *, sees: bool) -> int | N
     """Bugs that have all their answers: counted while open, afterwards read from the agreement."""
     if round_.is_open:
         return _complete(round_) if sees else None
-    pairs = [entry for entry in entries if len(entry["raters"]) == 2 and entry["facet"] == entries[0]["facet"]]
-    total: int = sum(
-        entry["n"] + sum((entry["excluded_by"] or {}).get(reason, 0) for reason in ("not_a_bug_both", "not_a_bug_one"))
-        for entry in pairs
+    size = min(round_.overlap, 2)
+    groups = [entry for entry in entries if len(entry["raters"]) == size and entry["facet"] == entries[0]["facet"]]
+    total = sum(
+        entry["n"] + sum(entry["excluded_by"].get(reason, 0) for reason in ("not_a_bug_both", "not_a_bug_one"))
+        for entry in groups
     )
-    return total
+    return int(total) // comb(round_.overlap, size)  # of three raters' bug three pairs speak
 
 
 def _complete(round_: Round) -> int:

@@ -1,5 +1,6 @@
 """What needs the viewer next, most urgent first, each with one link."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -75,12 +76,23 @@ def _disputes(study: Study, viewer: Viewer) -> Iterator[Step]:
 
 
 def _leading(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
+    notes, flags = _new_by_round(FurtherBug, study), _new_by_round(Flag, study)
     for line in lines:
-        yield from _open_round(study, line) if line.round.is_open else _closed_round(study, line)
+        if line.round.is_open:
+            yield from _open_round(study, line)
+        else:
+            yield from _closed_round(study, line, notes=notes[line.round.pk], flags=flags[line.round.pk])
     free = not_yet_in_a_main_round(study).count()
     if free and not any(line.round.is_open for line in lines):
         url = reverse("overview:new_round", args=[study.slug])
         yield Step(f"{_bugs(free)} not yet in a main round", "no round is open", url, "New round")
+
+
+def _new_by_round(model: type[FurtherBug] | type[Flag], study: Study) -> Counter[int]:
+    """How many rows wait for the lead, by round. Those of open rounds are their authors' alone."""
+    new = model._default_manager.filter(assignment__round__study=study, state=model.State.NEW).order_by()
+    new = new.exclude(assignment__round__state=Round.State.OPEN)
+    return Counter(new.values_list("assignment__round", flat=True))
 
 
 def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
@@ -108,14 +120,13 @@ def _open_round(study: Study, line: RoundLine) -> Iterator[Step]:
         yield Step(f"{_bugs(skipped)} skipped in {line.round.name}", text, page, "Look")
 
 
-def _closed_round(study: Study, line: RoundLine) -> Iterator[Step]:
+def _closed_round(study: Study, line: RoundLine, *, notes: int, flags: int) -> Iterator[Step]:
     page = reverse("labeling:round", args=[study.slug, line.round.number])
     if line.gate.needs_reason:
         facets = ", ".join(dict.fromkeys(holding.facet_name.lower() for holding in line.gate.short_of))
         url = reverse("agreement:round", args=[study.slug, line.round.number])
         text = f"{facets} · the next main round needs a reason"
         yield Step(f"{line.round.name} did not pass its gate", text, url, "Look")
-    notes = FurtherBug.objects.filter(assignment__round=line.round, state=FurtherBug.State.NEW).count()
     if notes:
         yield Step(
             f"{notes} further bug{_s(notes)} noted in {line.round.name}",
@@ -123,7 +134,6 @@ def _closed_round(study: Study, line: RoundLine) -> Iterator[Step]:
             page,
             "Match",
         )
-    flags = Flag.objects.filter(assignment__round=line.round, state=Flag.State.NEW).count()
     if flags:
         yield Step(
             f"{flags} answer{_s(flags)} of {line.round.name} flagged", "by the raters who gave them", page, "Decide"

@@ -1,7 +1,9 @@
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from annotator.labeling.actions import skip
 from annotator.labeling.models import Assignment
@@ -114,3 +116,30 @@ def test_events_alike_are_told_once(client, closed, lee):
     events = page(client, lee).context["events"]
     assert ("alice", 1) in [(event.actor, event.count) for event in events]
     assert len(events) <= 8
+
+
+def test_a_bug_of_three_raters_is_answered_once(client, study, bugs, alice, bob, lee):
+    carol = member(study, UserFactory(username="carol"), "rater")
+    three = make_round(study, bugs=bugs, raters=[alice, bob, carol], by=lee)
+    for bug in bugs[:4]:
+        for rater in (alice, bob, carol):
+            answer(three, bug, rater, SAME)
+    close_round(round_=three, by=lee)
+    tiles = {tile.label: tile for tile in page(client, lee).context["strip"]}
+    assert (tiles["Labeling"].figure, tiles["Labeling"].text) == ("4", "of 6 with all answers")
+
+
+def test_the_number_of_queries_does_not_grow_with_the_rounds(client, study, bugs, alice, bob, lee):
+    def take(address: str) -> int:
+        client.force_login(lee)
+        with CaptureQueriesContext(connection) as queries:
+            client.get(address)
+        return len(queries)
+
+    for _ in range(2):
+        close_round(round_=make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee), by=lee)
+        make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee)
+    few = [take(address) for address in ("/frameworks/", "/frameworks/rounds/", "/frameworks/agreement/")]
+    for _ in range(3):
+        close_round(round_=make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee), by=lee)
+    assert [take(address) for address in ("/frameworks/", "/frameworks/rounds/", "/frameworks/agreement/")] == few
