@@ -35,8 +35,10 @@ BLIND = ("yes", "no", "unknown")
 DEFAULT_ROUND = "imported"
 IMPORTED = Constant(DEFAULT_ROUND)
 INCLUDED = ("TRUE", "yes", "include")
-LONGEST_PATTERN = 200
-REPEATED_GROUP = re.compile(r"\)\s*[*+{]")  # a group repeated may take for ever on a long cell
+LONGEST_PATTERN, MOST_REPEATS = 200, 2
+REPEATED_GROUP = re.compile(r"\)[*+?]|\{|\(.*\(", re.DOTALL)  # what may take for ever on a long cell
+PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?|.", re.DOTALL)  # an escape, a set of characters, one sign
+BOUNDED = {"*": "{0,20}", "+": "{1,20}"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,14 +262,21 @@ def patterns(part: Part) -> dict[str, str]:
 
 
 def refuse_pattern(pattern: str, path: str) -> None:
+    signs = "".join(piece if len(piece) == 1 else piece[0].strip("\\[") for piece in PIECE.findall(pattern))
+    repeats = sum(map(signs.count, "*+?"))
+    if len(pattern) > LONGEST_PATTERN or repeats > MOST_REPEATS or REPEATED_GROUP.search(signs):
+        raise BadInput(f"{path} is too involved: name the marks that divide, such as “[,/]”, without a repeated group.")
     try:
-        compiled = re.compile(pattern)
+        compiled = divider(pattern)
     except (re.error, OverflowError, RecursionError) as problem:
         raise BadInput(f"{path} is no regular expression: {problem}.") from None
     if not pattern or compiled.match(""):
         raise BadInput(f"{path} matches between any two letters: name the mark that divides, such as “[,/]”.")
-    if len(pattern) > LONGEST_PATTERN or REPEATED_GROUP.search(pattern):
-        raise BadInput(f"{path} is too involved: name the marks that divide, such as “[,/]”, without a repeated group.")
+
+
+def divider(pattern: str) -> re.Pattern[str]:
+    """The pattern, its repeats bounded: whatever a cell holds, the time grows with its length alone."""
+    return re.compile(PIECE.sub(lambda piece: BOUNDED.get(piece[0], piece[0]), pattern))
 
 
 def to_document(mapping: Mapping) -> dict[str, Any]:

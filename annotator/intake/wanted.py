@@ -1,11 +1,10 @@
 """A mapping laid on a sheet and a study: which cell of a row means what."""
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from annotator.intake.cleaning import Cleaner, Reader
-from annotator.intake.mapping import Mapping, RaterColumns
+from annotator.intake.mapping import Mapping, RaterColumns, divider
 from annotator.intake.mapping_parts import Source
 from annotator.intake.matching import Cell, locate
 from annotator.intake.people import People
@@ -120,7 +119,7 @@ class Resolver:
             choices=facet.choices,
             cleaner=self.cleaner,
             aliases=self.of_facet(clean.aliases, facet) or {},
-            split=re.compile(split) if split else None,
+            split=divider(split) if split else None,
             may_add=clean.unknown == "add" and not facet.is_verdict,
         )
         for problem in reader.problems:

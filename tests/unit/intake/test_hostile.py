@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from annotator.intake.mapping import read_mapping
+from annotator.intake.mapping import divider, read_mapping
 from annotator.intake.sheets import read_grid
 from annotator.web.errors import BadInput
 
@@ -33,4 +33,35 @@ def test_safe_export_loses_no_other_apostrophe_than_its_own() -> None:
 def test_cell_of_apostrophes_is_read_at_once() -> None:
     started = time.monotonic()
     read_grid(b"h\n" + b"'" * 200_000 + b"\n", filename="x-spreadsheet-safe.csv")
+    assert within_seconds(started)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["x*x*x*x*y", "(?:(?:a?b?){999}){999}c", "a?a?a?a", "(a|a)(a|a)(a|a)b", "(?:a|b)?c", "x{1,9999}y", "," * 201],
+)
+def test_divider_that_may_take_for_ever_is_refused(pattern: str) -> None:
+    with pytest.raises(BadInput, match="too involved"):
+        read_mapping(f"item: {{key: k}}\nclean: {{split: {{f: '{pattern}'}}}}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "cell", "pieces"),
+    [
+        ("[,/]", "a,b/c", ["a", "b", "c"]),
+        (r"\s*[,;*+?]\s*", "a , b  +c", ["a", "b", "c"]),
+        (r"\ \|\ ", "a | b", ["a", "b"]),
+        ("(?:,|and)", "a,bandc", ["a", "b", "c"]),
+        (r"\++", "a++b", ["a", "b"]),
+    ],
+)
+def test_usual_divider_divides(pattern: str, cell: str, pieces: list[str]) -> None:
+    mapping = read_mapping(f"item: {{key: k}}\nclean: {{split: {{f: '{pattern}'}}}}")
+    assert divider(mapping.clean.split["f"]).split(cell) == pieces
+
+
+@pytest.mark.parametrize(("pattern", "cell"), [(r"\s*,\s*", " " * 300_000), ("x*x*y", "x" * 100_000)])
+def test_long_cell_is_divided_in_time_that_grows_with_its_length(pattern: str, cell: str) -> None:
+    started = time.monotonic()
+    assert divider(pattern).split(cell) == [cell]
     assert within_seconds(started)
