@@ -3,7 +3,10 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
+from annotator.web.api import root
+
 urlpatterns = [
+    path("", root, name="api"),
     path("schema/", SpectacularAPIView.as_view(), name="schema"),
     path(
         "docs/",
