@@ -14,7 +14,7 @@ from annotator.labeling.models import Answer, Assignment, FurtherBug, Round
 from tests.factories import StudyFactory, make_bugs, make_round, member
 
 PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
-EXPECTED = ("net::ERR_", "htmx:", "409", "403")  # what the browser notes of the failures that some journeys are about
+EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes of the failures that some journeys are about
 SHORT = {"width": 1366, "height": 650}
 
 
@@ -126,6 +126,18 @@ def test_twenty_bugs_are_labelled_by_keys_alone(at_desk, rating):
     assert chosen(turn_at(17))["level"] == "not applicable"
     assert chosen(turn_at(16))["root_cause"] == "Incorrect Assignment"
     assert FurtherBug.objects.get().note == "The cache leaks as well"
+
+
+def test_after_a_refused_save_the_next_key_answers_what_is_open(at_desk, rating):
+    page = at_desk()
+    keys(page, "r 5 t 3 l 1")  # the symptom stays open
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_text("Symptom has no answer yet")).to_be_visible()
+    expect(page.locator('.fct[data-name="Symptom"] input').first).to_be_focused()
+    keys(page, "1")
+    save(page)
+    stored = chosen(turn_at(0))
+    assert (stored["root_cause"], stored["symptom"]) == ("API Incompatibility", "Crash")
 
 
 def test_evidence_is_pinned_by_key_and_undone_by_key(at_desk, rating):

@@ -39,10 +39,16 @@ test("Ctrl and Enter saves from within a field too", () => {
   assert.deepEqual(meaning(press("Enter", { ctrlKey: true, target: field })), { act: "save" });
   assert.deepEqual(meaning(press("Enter", { metaKey: true })), { act: "save" });
 });
-test("the next open facet is the first unanswered one after this", () => {
+test("the next open facet is the first unanswered one after this, and then from the top", () => {
   const all = [facet("A", false), facet("B", true), facet("C", false)];
-  assert.equal(nextOpen(all, all[0]), all[2]);
-  assert.equal(nextOpen(all, all[2]), null);
+  assert.equal(nextOpen(all, all[1]), all[2]);
+  const passed = [facet("A", false), facet("B", true), facet("C", true)];
+  assert.equal(nextOpen(passed, passed[2]), passed[0]);
+});
+test("without a place to go on from, the first open facet is next, and none where all are answered", () => {
+  const all = [facet("A", true), facet("B", false)];
+  assert.equal(nextOpen(all), all[1]);
+  assert.equal(nextOpen([facet("A", true)]), null);
 });
 test("what is open is counted and named", () => {
   assert.deepEqual(counted([facet("Root cause", true), facet("Level", false)]), { done: 1, all: 2, open: ["level"] });

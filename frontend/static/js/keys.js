@@ -12,9 +12,10 @@ export const meaning = (event, { on = true } = {}) => {
   return { act: "key", key: event.key.toUpperCase() };
 };
 
+// The open facet that comes next: after this one, else from the top; the first open one where none is given.
 export const nextOpen = (facets, from) => {
   const at = facets.indexOf(from);
-  return facets.slice(at + 1).find((f) => !f.querySelector(":checked")) ?? null;
+  return [...facets.slice(at + 1), ...facets.slice(0, at + 1)].find((f) => !f.querySelector(":checked")) ?? null;
 };
 
 export const counted = (facets) => {
@@ -49,6 +50,12 @@ const focusFacet = (facet) => {
   activate(facet);
   const target = facet.querySelector("input:checked:not(.detail input)") ?? facet.querySelector(".opt > input");
   target?.focus();
+};
+// What is open is what the next key answers, so that no key rewrites an answer unasked.
+const nextHere = () => {
+  const open = nextOpen(facets());
+  if (open) activate(open);
+  return Boolean(open);
 };
 const choose = (input, { jump }) => {
   const facet = input.closest(".fct");
@@ -138,7 +145,7 @@ const start = () => {
   seen = form();
   last = null;
   narrowing = false;
-  activate(facets()[0] ?? null);
+  if (!nextHere()) activate(facets()[0] ?? null);
   const box = document.querySelector("[data-keys-switch]");
   if (box) box.checked = switchedOn();
   say();
@@ -171,7 +178,10 @@ if (typeof document !== "undefined") {
     }
     if (form()?.contains(event.target)) say();
   });
-  document.addEventListener("form:restored", say);
+  document.addEventListener("form:restored", () => {
+    say();
+    nextHere();
+  });
   document.addEventListener("focusin", (event) => {
     const facet = event.target.closest?.(".fct");
     if (facet) activate(facet);

@@ -76,10 +76,16 @@ const refused = async ({ status, responseText }) => {
   tell("answer:failed", { state: status >= 500 ? "failed" : "dirty" });
   note(sentence(status, responseText));
 };
+// A refused answer comes back with what was chosen: on with the first open question, else with what was said.
+const refusedHere = (problem) => {
+  const open = act === "submit" ? [...form().querySelectorAll(".fct")].find((facet) => !facet.querySelector(":checked")) : null;
+  (open?.querySelector(".opt > input") ?? problem).focus();
+  problem.scrollIntoView({ block: "nearest" });
+};
 const arrived = () => {
   idle(fetchAhead);
   const problem = document.querySelector("[data-problem]");
-  if (problem) return problem.focus();
+  if (problem) return refusedHere(problem);
   document.querySelector("#bug-title, main h1")?.focus({ preventScroll: true });
   const line = document.querySelector("#live");
   const done = { park: "Put off for later.", skip: "Skipped.", further: "Note kept." }[act] ?? "Saved.";
