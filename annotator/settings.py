@@ -221,6 +221,8 @@ SPECTACULAR_SETTINGS = {
         "RoundKindEnum": "annotator.labeling.models.Round.Kind",
         "FacetKindEnum": "annotator.codebook.models.Facet.Kind",
         "EvidenceKindEnum": "annotator.labeling.models.Evidence.Kind",
+        "GateCoefficientEnum": "annotator.studies.protocol.GateCoefficient",
+        "GateMethodEnum": "annotator.studies.protocol.GateMethod",
     },
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",

@@ -9,6 +9,7 @@ from django.db.models import F, Q
 
 from annotator.codebook.models import Category, Facet, Version
 from annotator.sampling.models import Bug
+from annotator.studies import protocol
 from annotator.studies.models import Study
 
 USER = settings.AUTH_USER_MODEL
@@ -49,17 +50,7 @@ class Round(models.Model):
         UNKNOWN = "unknown", "Unknown"
         NO = "no", "Not blind"
 
-    class GateCoefficient(models.TextChoices):
-        NONE = "", "No gate"
-        KAPPA = "kappa", "Cohen's kappa"
-        LINEAR = "kappa_linear", "Kappa, linear weights"
-        QUADRATIC = "kappa_quadratic", "Kappa, quadratic weights"
-        AC1 = "ac1", "Gwet's AC1"
-        ALPHA = "alpha", "Krippendorff's alpha"
-
-    class GateMethod(models.TextChoices):
-        VALUE = "value", "The value"
-        LOWER = "lower", "The lower bound of its 95 % interval"
+    GateCoefficient, GateMethod = protocol.GateCoefficient, protocol.GateMethod
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()

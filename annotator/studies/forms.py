@@ -5,7 +5,7 @@ from typing import Any
 from django import forms
 
 from annotator.studies.models import Role
-from annotator.studies.protocol import COEFFICIENTS, DECIDED_BY, METHODS, Protocol
+from annotator.studies.protocol import DECIDED_BY, GateCoefficient, GateMethod, Protocol
 
 ROLE_HELP = {
     Role.LEAD: "Lead: opens and closes rounds, invites, sees everything but answers of open rounds",
@@ -44,9 +44,9 @@ class ProtocolForm(forms.Form):
     by_majority = forms.BooleanField(label="With three raters or more, let the majority decide", required=False)
     hide_names = forms.BooleanField(label="Hide the raters' names in adjudication", required=False)
     gate_coefficient = forms.ChoiceField(
-        label="A round passes its gate by", choices=COEFFICIENTS.items(), required=False
+        label="A round passes its gate by", choices=GateCoefficient.choices, required=False
     )
-    gate_method = forms.ChoiceField(label="read as", choices=METHODS.items())
+    gate_method = forms.ChoiceField(label="read as", choices=GateMethod.choices)
     gate_bound = forms.FloatField(label="which has to reach", min_value=0, max_value=1)
     gate_min_n = forms.IntegerField(label="on at least so many bugs", min_value=1, max_value=100_000)
     notes = forms.CharField(

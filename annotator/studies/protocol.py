@@ -3,6 +3,8 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from django.db import models
+
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -11,15 +13,20 @@ DECIDED_BY = {
     "discussion": "The raters themselves, in discussion",
     "either": "The raters where they come to agree, else one person who did not rate it",
 }
-COEFFICIENTS = {
-    "": "No gate",
-    "kappa": "Cohen's kappa",
-    "kappa_linear": "Kappa with linear weights",
-    "kappa_quadratic": "Kappa with quadratic weights",
-    "ac1": "Gwet's AC1",
-    "alpha": "Krippendorff's alpha",
-}
-METHODS = {"lower": "The lower bound of its 95 % interval", "value": "Its value"}
+
+
+class GateCoefficient(models.TextChoices):
+    NONE = "", "No gate"
+    KAPPA = "kappa", "Cohen's kappa"
+    LINEAR = "kappa_linear", "Kappa, linear weights"
+    QUADRATIC = "kappa_quadratic", "Kappa, quadratic weights"
+    AC1 = "ac1", "Gwet's AC1"
+    ALPHA = "alpha", "Krippendorff's alpha"
+
+
+class GateMethod(models.TextChoices):
+    VALUE = "value", "The value"
+    LOWER = "lower", "The lower bound of its 95 % interval"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,8 +36,8 @@ class Protocol:
     decided_by: str = "either"
     by_majority: bool = False  # with three raters or more the blind majority may settle
     hide_names: bool = True  # in adjudication
-    gate_coefficient: str = "kappa"
-    gate_method: str = "lower"
+    gate_coefficient: str = GateCoefficient.KAPPA.value
+    gate_method: str = GateMethod.LOWER.value
     gate_bound: float = 0.8
     gate_min_n: int = 10
     notes: str = ""
@@ -48,7 +55,7 @@ def protocol_of(study: Study) -> Protocol:
 def check(protocol: Protocol) -> None:
     if protocol.decided_by not in DECIDED_BY:
         raise BadInput("Choose who decides where raters differ.")
-    if protocol.gate_coefficient not in COEFFICIENTS or protocol.gate_method not in METHODS:
+    if protocol.gate_coefficient not in GateCoefficient.values or protocol.gate_method not in GateMethod.values:
         raise BadInput("Choose the gate's coefficient and how it is read.")
     if not 0 <= protocol.gate_bound <= 1:
         raise BadInput("The gate's bound lies between 0 and 1.")

@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotator.studies.models import Deviation, Invitation, Role, Study
-from annotator.studies.protocol import COEFFICIENTS, DECIDED_BY, METHODS, Protocol
+from annotator.studies.protocol import DECIDED_BY, GateCoefficient, GateMethod, Protocol
 from annotator.studies.queries import key_of
 
 
@@ -64,8 +64,8 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     decided_by = serializers.ChoiceField(choices=list(DECIDED_BY.items()))
     by_majority = serializers.BooleanField()
     hide_names = serializers.BooleanField()
-    gate_coefficient = serializers.ChoiceField(choices=list(COEFFICIENTS.items()), allow_blank=True)
-    gate_method = serializers.ChoiceField(choices=list(METHODS.items()))
+    gate_coefficient = serializers.ChoiceField(choices=GateCoefficient.choices, allow_blank=True)
+    gate_method = serializers.ChoiceField(choices=GateMethod.choices)
     gate_bound = serializers.FloatField(min_value=0, max_value=1)
     gate_min_n = serializers.IntegerField(min_value=1, max_value=100_000)
     notes = serializers.CharField(max_length=10_000, allow_blank=True)
