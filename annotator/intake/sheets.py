@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annotator.intake.delimited import read_delimited
-from annotator.intake.workbooks import Worksheet, is_workbook, read_workbook
+from annotator.intake.workbooks import MAX_CELLS, TOO_LARGE, Worksheet, is_workbook, read_workbook
 from annotator.web.errors import BadInput
 
 PLACE = re.compile(r"#(\d{1,6})\Z")
@@ -147,6 +147,8 @@ def read_sheet(grid: Grid, *, header_rows: int = 1) -> Sheet:
     spread(grid, header_rows)
     rows = [Row(at, cells) for at, cells in enumerate(records[header_rows:], header_rows + 1) if not is_empty(cells)]
     width = max((used_width(cells) for cells in (*records[:header_rows], *(row.cells for row in rows))), default=0)
+    if width * len(rows) > MAX_CELLS:  # one wide row makes a long sheet large: every row is filled up to it
+        raise BadInput(TOO_LARGE)
     for row in rows:
         fit(row.cells, width)
     header = [fit(list(record), width) for record in records[:header_rows]]
@@ -179,12 +181,16 @@ def fit(cells: list[str], width: int) -> list[str]:
 
 def spread(grid: Grid, header_rows: int) -> None:
     """Merged cells: in the header all of them say it; below, a cell merged downwards holds for its rows."""
+    widest, filled = max(map(len, grid.records)), 0
     for first_column, first_row, last_column, last_row in grid.merges:
         records = grid.records[first_row - 1 : last_row]
         if not records or len(records[0]) < first_column:
             continue
         value = records[0][first_column - 1]
-        across = last_column if first_row <= header_rows else first_column
+        across = min(last_column, widest) if first_row <= header_rows else first_column
+        filled += len(records) * max(1, across - first_column)
+        if filled > MAX_CELLS:
+            raise BadInput(TOO_LARGE)
         for record in records:
             fit(record, max(len(record), across))
             record[first_column - 1 : across] = [value] * (across - first_column + 1)

@@ -20,10 +20,11 @@ MAX_CELLS = 5_000_000
 BROKEN = "The workbook cannot be read: it is damaged or no XLSX; save it again as XLSX or as CSV."
 BOMB = "The workbook unpacks to far more than a sheet holds and was not opened; save the data as CSV."
 TOO_LARGE = f"The sheet has more than {MAX_CELLS:,} cells; split it."
-MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^>]*?ref="\$?([A-Z]+)\$?(\d+):\$?([A-Z]+)\$?(\d+)"')
-UNCACHED = re.compile(
-    rb'<(?:\w+:)?c\s[^>]*?r="([A-Z]+)(\d+)"[^>]*>\s*'
-    rb"<(?:\w+:)?f(?:\s[^>]*)?(?:/>|>[^<]*</(?:\w+:)?f>)\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+PLACE = rb"([A-Z]{1,3})\$?(\d{1,7})"
+MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,200}?ref="\$?%b:\$?%b"' % (PLACE, PLACE))
+UNCACHED = re.compile(  # repeats are bounded: the text of a cell may look like the beginning of a thousand others
+    rb'<(?:\w+:)?c\s[^<>]{0,200}?r="%b"[^<>]{0,200}>\s{0,99}<(?:\w+:)?f(?:\s[^<>]{0,999})?(?:/>|>[^<]*</(?:\w+:)?f>)'
+    rb"\s{0,99}(?:<(?:\w+:)?v\s{0,99}/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s{0,99}</(?:\w+:)?c>" % PLACE
 )
 ESCAPE = re.compile(r"_x00(0[9AaDd])_")
 

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from annotator.intake.mapping import divider, read_mapping
-from annotator.intake.sheets import read_grid
+from annotator.intake.sheets import Grid, read_grid, read_sheet
+from annotator.intake.workbooks import merges_of, uncached_of
 from annotator.web.errors import BadInput
 
 SECONDS = 5  # what took minutes, and for ever on a larger file
@@ -64,4 +65,40 @@ def test_usual_divider_divides(pattern: str, cell: str, pieces: list[str]) -> No
 def test_long_cell_is_divided_in_time_that_grows_with_its_length(pattern: str, cell: str) -> None:
     started = time.monotonic()
     assert divider(pattern).split(cell) == [cell]
+    assert within_seconds(started)
+
+
+def test_long_sheet_with_one_wide_row_is_refused_before_its_rows_are_filled_up() -> None:
+    wide = b",".join(b"h%d" % place for place in range(1500)) + b"\n"
+    with pytest.raises(BadInput, match="more than 5,000,000 cells"):
+        read_sheet(read_grid(wide + b"1\n" * 20_000))
+
+
+def grid(rows: int, merges: int) -> Grid:
+    return Grid([["a", "b"] for _ in range(rows)], merges=[(1, 1, 16_384, 1_048_576)] * merges)
+
+
+def test_merged_cells_reach_no_further_than_the_sheet() -> None:
+    assert read_sheet(grid(3, 1)).width == 2
+
+
+def test_merged_cells_by_the_thousand_are_refused() -> None:
+    started = time.monotonic()
+    with pytest.raises(BadInput, match="more than 5,000,000 cells"):
+        read_sheet(grid(10_000, 1_000))
+    assert within_seconds(started)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'<c r="A1"><f/>' + b" " * 300_000,
+        b'<c r="A1"' * 100_000,
+        b"<mergeCell " * 100_000,
+        b'<c r="A1" ' + b'r="A1" ' * 9999,
+    ],
+)
+def test_text_that_looks_like_cells_is_looked_through_at_once(text: bytes) -> None:
+    started = time.monotonic()
+    assert not [*merges_of(text), *uncached_of(text + b"<f")]
     assert within_seconds(started)
