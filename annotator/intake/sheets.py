@@ -15,7 +15,7 @@ OLE, PDF = b"\xd0\xcf\x11\xe0", b"%PDF"
 SAFE_NAME = "spreadsheet-safe"  # an export whose formula-like cells begin with an apostrophe
 SAFE_PREFIXED = re.compile(r"\A'(?='*[=+\-@\t\r\n])")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-LISTED = 12
+LISTED, MOST_MERGED = 12, 500_000
 
 
 class Row(NamedTuple):
@@ -189,8 +189,8 @@ def spread(grid: Grid, header_rows: int) -> None:
         value = records[0][first_column - 1]
         across = min(last_column, widest) if first_row <= header_rows else first_column
         filled += len(records) * max(1, across - first_column)
-        if filled > MAX_CELLS:
-            raise BadInput(TOO_LARGE)
+        if filled > MOST_MERGED:
+            raise BadInput(f"Merged cells cover more than {MOST_MERGED:,} cells: unmerge them.")
         for record in records:
             fit(record, max(len(record), across))
             record[first_column - 1 : across] = [value] * (across - first_column + 1)
