@@ -160,6 +160,43 @@ def test_evidence_is_pinned_by_key_and_undone_by_key(at_desk, rating):
     expect(page.get_by_text("answered", exact=True)).to_be_visible()
 
 
+def enter(page: Page, pressed: str) -> None:
+    """Keys of a popover, and Enter: it answers with the next bug."""
+    before = page.title()
+    keys(page, pressed)
+    expect(page.locator("[popover]:popover-open")).to_be_visible()
+    page.keyboard.press("Enter")
+    expect(page).not_to_have_title(before)
+
+
+def test_enter_in_a_popover_does_what_the_popover_is_for(at_desk, rating):
+    page = at_desk()
+    keys(page, "r 5 s 1 t 1 l 1")  # complete: saving would be taken
+    page.locator("#why").fill("Only the text changed.")
+    page.keyboard.press("Escape")
+    enter(page, "n 4")
+    keys(page, "r 5 s 1 t 1 l 1")
+    enter(page, "x 3")
+    keys(page, "r 5 s 1 t 1 l 1 n")
+    page.keyboard.press("Enter")  # no reason yet: neither this nor a bug
+    expect(page.locator("#pop-not")).to_be_visible()
+    assert (chosen(turn_at(0)), turn_at(0).note) == ({"verdict": "not a bug"}, "Only the text changed.")
+    assert (turn_at(1).state, turn_at(1).skip_reason) == ("skipped", "Text or diff is incomplete")
+    assert turn_at(2).state == "todo"
+
+
+def test_without_script_enter_in_a_popover_does_what_the_popover_is_for(at_desk, rating):
+    page = at_desk(scripts=False)
+    for button, reason in (("Not a bug", "documentation"), ("Skip", "Text or diff is incomplete")):
+        page.get_by_role("button", name=button).first.click(force=True)
+        field = page.get_by_role("radio", name=reason)
+        field.check(force=True)
+        with page.expect_navigation():
+            field.press("Enter")
+    assert chosen(turn_at(0)) == {"verdict": "not a bug"}
+    assert (turn_at(1).state, turn_at(1).skip_reason) == ("skipped", "Text or diff is incomplete")
+
+
 def test_all_facets_and_the_definition_are_in_sight(at_desk, rating):
     page = at_desk()
     keys(page, "r 2")

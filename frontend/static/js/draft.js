@@ -59,7 +59,13 @@ let retry = 0;
 let busy = false;
 let closed = false; // the answer is on its way: no draft may follow it
 
-const data = () => snapshot(new FormData(form));
+const fields = () => {
+  const all = new FormData(form);
+  const reason = form.querySelector("[name=not_a_bug]:checked"); // it is sent by a form of its own
+  if (reason) all.append(reason.name, reason.value);
+  return all;
+};
+const data = () => snapshot(fields());
 const revision = () => form.elements.namedItem("revision").value;
 const record = (synced) => box.set(key, { data: data(), base, revision: revision(), synced, at: Date.now() });
 const show = (state) => {
@@ -87,12 +93,12 @@ const freshToken = async () => {
   if (!page.ok) return false;
   const token = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]")?.value;
   if (!token) return false;
-  form.elements.namedItem("csrfmiddlewaretoken").value = token;
+  for (const field of document.querySelectorAll("#main [name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
   return true;
 };
 const post = (force) => {
-  const body = new URLSearchParams([...new FormData(form)].filter(([, value]) => typeof value === "string"));
+  const body = new URLSearchParams([...fields()].filter(([, value]) => typeof value === "string"));
   body.set("draft_at", base);
   if (force) body.set("force", "yes");
   return fetch(form.dataset.draftUrl, { method: "POST", body, redirect: "manual", headers: { Accept: "application/json" } });

@@ -67,7 +67,7 @@ const renew = async () => {
   if (!page.ok) return false;
   const token = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]")?.value;
   if (!token) return false;
-  form().elements.namedItem("csrfmiddlewaretoken").value = token;
+  for (const field of document.querySelectorAll("#main [name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
   return true;
 };
@@ -93,11 +93,12 @@ const arrived = () => {
 };
 
 if (typeof document !== "undefined") {
-  const ours = (event) => event.target === form() || event.detail?.elt === form();
+  const OURS = "#answer, [data-act]"; // the answer, and the forms of the popovers
+  const ours = ({ target, detail }) => Boolean((detail?.requestConfig?.elt ?? detail?.elt ?? target)?.matches?.(OURS));
   document.addEventListener("submit", (event) => {
-    if (event.target !== form()) return;
+    if (!event.target.matches(OURS)) return;
     pressed = event.submitter;
-    act = event.submitter?.value ?? "submit";
+    act = event.target.querySelector("input[name=act]")?.value ?? event.submitter?.value ?? "submit";
   });
   document.addEventListener("htmx:configRequest", (event) => {
     if (!ours(event)) return;
