@@ -53,8 +53,13 @@ class Row:
     facets: tuple[str, ...]
     first_facet: str  # key
     is_sure: bool
-    is_conceded: bool
+    conceded: int  # on how many of the facets a rater has accepted another's label
     waits: bool  # it is being labelled again
+
+    @property
+    def is_conceded(self) -> bool:
+        """On every facet."""
+        return self.conceded == len(self.facets)
 
 
 @dataclass(frozen=True)
@@ -155,7 +160,7 @@ def _row(group: list[Any]) -> Row:
         facets=tuple(dispute.facet.name for dispute in group),
         first_facet=group[0].facet.key,
         is_sure=any(dispute.is_sure for dispute in group),
-        is_conceded=any(dispute.is_conceded for dispute in group),
+        conceded=sum(dispute.is_conceded for dispute in group),
         waits=any(dispute.waits for dispute in group),
     )
 
@@ -174,9 +179,24 @@ def own(study: Study, rater: User, *, state: str = OPEN) -> QuerySet[Dispute]:
 
 
 def own_waiting(study: Study, rater: User) -> QuerySet[Dispute]:
-    """Those on which she has not moved, or others have moved since."""
-    mine = Stand.objects.filter(bug=OuterRef("bug"), facet=OuterRef("facet"), rater=rater, is_current=True)
-    return own(study, rater).exclude(Exists(mine)).exclude(relabelled())
+    """Those on which her move is due: she has not moved, or another has proposed a label since."""
+    here = Stand.objects.filter(bug=OuterRef("bug"), facet=OuterRef("facet"), is_current=True)
+    proposed = here.filter(move=Stand.Move.PROPOSE, pk__gt=OuterRef("pk")).exclude(rater=rater)
+    return own(study, rater).exclude(Exists(here.filter(~Exists(proposed), rater=rater))).exclude(relabelled())
+
+
+def due_on(bug: Bug, rater: User) -> list[str]:
+    """Keys of the bug's facets on which the rater's move is due, in the order of the codebook."""
+    rows = own_waiting(bug.study, rater).filter(bug=bug).order_by("facet__position", "facet")
+    return list(rows.values_list("facet__key", flat=True))
+
+
+def following(number: int, *, order: Sequence[int], left: Sequence[int]) -> int:
+    """The bug itself while it is left, else the next that is, going round at the end; 0 where none is."""
+    if number in left:
+        return number
+    place = order.index(number) + 1 if number in order else 0
+    return next((other for other in [*order[place:], *order[:place], *left] if other in left), 0)
 
 
 def waiting(study: Study, user: User, roles: Iterable[str]) -> int:

@@ -34,7 +34,7 @@ def mine(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def own(request: Request, slug: str, number: int) -> HttpResponse:
-    """One of them; a move is answered with the next."""
+    """One of them; a move is answered with the next facet on which one is due, then with the next bug."""
     study = study_for(request.user, slug, Role.RATER)
     bug = bug_in(study, number)
     if not queue.own_bugs(study, request.user).filter(pk=bug.pk).exists():
@@ -42,13 +42,14 @@ def own(request: Request, slug: str, number: int) -> HttpResponse:
     if request.method == "GET":
         return page(request, study, bug)
     facet = facet_in(study, request.POST.get("facet", ""))
+    order = queue.in_order(queue.own(study, request.user))
     try:
         _move(request, bug, facet)
     except BadInput as problem:
         return page(request, study, bug, facet=facet.key, problem=str(problem))
     messages.success(request, _outcome(bug, facet))
     due = queue.in_order(queue.own_waiting(study, request.user))
-    following = number if number in due else (due or [0])[0]
+    following = queue.following(number, order=order, left=due)
     return redirect("adjudication:own", slug, following) if following else redirect("adjudication:mine", slug)
 
 
@@ -73,7 +74,9 @@ def _outcome(bug: Bug, facet: Facet) -> str:
 
 
 def page(request: Request, study: Study, bug: Bug | None, *, facet: str = "", problem: str = "") -> HttpResponse:
-    item = item_of(bug, facet_key=facet or request.GET.get("facet", "")) if bug else None
+    due_here = queue.due_on(bug, request.user) if bug else []
+    wanted = facet or request.GET.get("facet", "") or (due_here or [""])[0]
+    item = item_of(bug, facet_key=wanted) if bug else None
     filters = queue.Filters()
     own_open = queue.own(study, request.user)
     numbers = queue.in_order(own_open)[: queue.PAGE]
@@ -84,6 +87,7 @@ def page(request: Request, study: Study, bug: Bug | None, *, facet: str = "", pr
         "problem": problem,
         "me": request.user.pk,
         "mine": _mine(item, request),
+        "moved": {tab.facet.key for tab in item.tabs if tab.is_open} - set(due_here) if item else set(),
     }
     return render(request, "adjudication/mine.html", context, status=422 if problem else 200)
 

@@ -230,6 +230,36 @@ def test_a_rater_sees_own_disputes_and_concedes(disputed, alice, bob, seen, sent
     assert Resolution.objects.current().get(bug=disputed, facet__key="cause").source == "discussed"
 
 
+def test_a_move_is_followed_by_the_facets_and_bugs_on_which_one_is_due(study, alice, bob, lee, sent, seen):
+    bugs = make_bugs(study, 2)
+    round_ = make_round(study, bugs=bugs, raters=[alice, bob], by=lee)
+    for bug in bugs:
+        answer(round_, bug, alice, {"cause": "type", "stage": "training"})
+        answer(round_, bug, bob, {"cause": "shape", "stage": "deployment"})
+    close_round(round_=round_, by=lee)
+    shown = []
+    at = f"{QUEUE}mine/bugs/1/"
+    for _ in range(4):
+        facet = re.search(r'name="facet" value="(\w+)"', text(seen(bob, at)))[1]
+        shown.append((at, facet))
+        at = sent(bob, at, {"facet": facet, "choice": "keep"})["Location"]
+    own = [f"{QUEUE}mine/bugs/{number}/" for number in (1, 2)]
+    assert shown == [(own[0], "cause"), (own[0], "stage"), (own[1], "cause"), (own[1], "stage")]
+    assert at == f"{QUEUE}mine/"
+    assert "you moved" in text(seen(bob, at))
+
+
+def test_a_bug_says_on_how_many_facets_a_rater_conceded(study, alice, bob, ada, lee, facet, seen):
+    bugs = make_bugs(study, 1)
+    round_ = make_round(study, bugs=bugs, raters=[alice, bob], by=lee)
+    answer(round_, bugs[0], alice, {"cause": "type", "stage": "training"})
+    answer(round_, bugs[0], bob, {"cause": "shape", "stage": "deployment"})
+    close_round(round_=round_, by=lee)
+    actions.take_stand(bug=bugs[0], facet=facet, move="accept", by=bob)
+    assert "1 of 2 conceded" in text(seen(ada, QUEUE))
+    assert "your move" in text(seen(bob, f"{QUEUE}mine/"))
+
+
 def test_a_proposal_needs_its_line_why(disputed, bob, cause, sent):
     data = {"facet": "cause", "choice": "propose", "other": cause("api")[0].uid}
     assert sent(bob, OWN, data).status_code == 422

@@ -130,6 +130,30 @@ def test_a_concession_is_marked_until_all_confirm(study, disputed, alice, bob, f
     assert queue.in_order(queue.disputes(study, queue.Filters(state="conceded"))) == [1]
 
 
+def test_a_concession_on_one_facet_is_counted_among_the_others(study, alice, bob, lee, facet):
+    bug = closed(study, [[(both("type"), ""), (both("shape", "deployment"), "")]], raters=[alice, bob], lee=lee)[0]
+    actions.take_stand(bug=bug, facet=facet, move="accept", by=bob)
+    row = queue.rows_of(study, OPEN, [1])[0]
+    assert (row.conceded, len(row.facets), row.is_conceded) == (1, 2, False)
+
+
+def test_a_proposal_makes_the_others_move_due_again(study, disputed, alice, bob, facet, cause):
+    actions.take_stand(bug=disputed, facet=facet, move="keep", by=alice)
+    assert "cause" not in queue.due_on(disputed, alice)
+    actions.take_stand(bug=disputed, facet=facet, move="propose", categories=cause("api"), why="it calls", by=bob)
+    assert queue.due_on(disputed, alice) == ["cause"]
+    assert queue.due_on(disputed, bob) == []
+    actions.take_stand(bug=disputed, facet=facet, move="keep", by=alice)
+    assert queue.due_on(disputed, alice) == queue.due_on(disputed, bob) == []
+
+
+def test_what_follows_is_the_next_that_is_left_and_goes_round():
+    assert queue.following(2, order=[3, 2, 1], left=[3, 2, 1]) == 2
+    assert queue.following(2, order=[3, 2, 1], left=[3, 1]) == 1
+    assert queue.following(1, order=[3, 2, 1], left=[3, 2]) == 3
+    assert queue.following(1, order=[1], left=[]) == 0
+
+
 def test_numbers_leave_out_what_the_adjudicator_rated(study, disputed, bugs, alice, bob, ada):
     assert queue.numbers(study, ada) == queue.Numbers(disputes=2, bugs=2, rated=0)
     assert queue.numbers(study, alice).rated == 2
