@@ -4,7 +4,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
 from annotator.accounts.models import User
-from annotator.studies.models import Membership, Role, Study
+from annotator.history.models import Event
+from annotator.studies.models import Invitation, Membership, Role, Study
 
 
 def roles_in(user: object, study: Study) -> frozenset[str]:
@@ -37,6 +38,14 @@ def may_reset(lead: User, person: User) -> bool:
         return True
     if person.is_superuser:
         return False
-    theirs = set(Membership.objects.filter(user=person).values_list("study_id", flat=True))
+    theirs = set(Membership.objects.filter(user=person).values_list("study_id", flat=True)) - unasked(person)
     led = set(Membership.objects.filter(user=lead, role=Role.LEAD).values_list("study_id", flat=True))
     return bool(theirs) and theirs <= led
+
+
+def unasked(person: User) -> set[int]:
+    """Studies that took the person in by naming a user name that was there, in a sheet: nobody is theirs by that."""
+    named = Event.objects.filter(kind="membership", verb="joined the study", why="import", label=person.username)
+    made = Event.objects.filter(kind="user", verb="made an account", label=person.username).values("study_id")
+    accepted = Invitation.objects.filter(used_by=person).values("study_id")
+    return set(named.exclude(study_id__in=made).exclude(study_id__in=accepted).values_list("study_id", flat=True))
