@@ -24,11 +24,12 @@ test("a copy from before another draft or answer is never put back by itself", (
   assert.equal(verdict(local({ base: "t0" }), server), "conflict");
   assert.equal(verdict(local({ revision: "1" }), server), "conflict");
 });
-test("saved is said with the time, and only of what the server took", () => {
-  assert.deepEqual(words("saved", new Date(2026, 0, 1, 10, 42)), ["Saved 10:42", "good"]);
-  for (const state of ["dirty", "saving", "offline", "signedOut", "elsewhere", "failed", "sent"]) {
+test("a draft is kept, with the time; saved is never said of it", () => {
+  assert.deepEqual(words("kept", new Date(2026, 0, 1, 10, 42)), ["Draft kept 10:42", "good"]);
+  for (const state of ["kept", "dirty", "keeping", "offline", "signedOut", "elsewhere", "failed", "sent", "unsaved"]) {
     assert.doesNotMatch(words(state)[0], /^Saved/);
   }
+  assert.match(words("signedOut")[0], /^Signed out, kept/);
 });
 test("order matters when drafts are compared", () => {
   assert.equal(same([["a", "1"]], [["a", "1"]]), true);

@@ -18,6 +18,14 @@ for (const name of ["next.js", "failures.js"]) {
     assert.match(sentence(502, undefined), /answered 502/);
   });
 }
+test("saved is what the server answered with the next bug, not a page to which it sent the browser", async () => {
+  const { outcome } = await load("next.js");
+  const asked = "/study/rounds/1/bugs/2/";
+  assert.equal(outcome({ status: 200, asked, answered: `http://here${asked}` }), "kept");
+  assert.equal(outcome({ status: 200, asked, answered: "http://here/accounts/login/?next=/a/" }), "signedOut");
+  assert.equal(outcome({ status: 200, asked, answered: "http://here/" }), "unsaved");
+  assert.equal(outcome({ status: 422, asked, answered: `http://here${asked}` }), "refused");
+});
 test("failures.js: a problem document is told by its detail", async () => {
   const { sentence } = await load("failures.js");
   assert.equal(sentence(400, JSON.stringify({ detail: "No such facet." })), "No such facet.");

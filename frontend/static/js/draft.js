@@ -15,14 +15,15 @@ export const verdict = (local, server) => {
 const clock = (date) => date.toTimeString().slice(0, 5);
 export const words = (state, at = new Date()) =>
   ({
-    saved: [`Saved ${clock(at)}`, "good"],
-    dirty: ["Not saved yet", "warn"],
-    saving: ["Saving…", ""],
-    offline: ["Offline: kept on this device", "bad"],
-    signedOut: ["Signed out: kept on this device", "bad"],
+    kept: [`Draft kept ${clock(at)}`, "good"],
+    dirty: ["Draft not kept yet", "warn"],
+    keeping: ["Keeping the draft…", ""],
+    offline: ["Offline, kept on this device", "bad"],
+    signedOut: ["Signed out, kept on this device", "bad"],
     elsewhere: ["Changed elsewhere", "bad"],
-    failed: ["Not saved: the server failed. Kept on this device", "bad"],
+    failed: ["The server failed, draft kept on this device", "bad"],
     sent: ["Saving…", ""],
+    unsaved: ["Not saved, kept on this device", "bad"],
   })[state];
 
 const box = {
@@ -110,7 +111,7 @@ const settle = async (answer, sent) => {
   base = (await answer.json()).kept_at;
   const still = same(sent, data());
   record(still);
-  return still ? "saved" : "dirty";
+  return still ? "kept" : "dirty";
 };
 async function send({ force = false } = {}) {
   if (!form?.isConnected || closed) return;
@@ -118,7 +119,7 @@ async function send({ force = false } = {}) {
   const mine = form;
   const sent = data();
   busy = true;
-  const slow = setTimeout(() => show("saving"), 1000);
+  const slow = setTimeout(() => show("keeping"), 1000);
   let state;
   try {
     let answer = await post(force);
@@ -242,7 +243,7 @@ if (typeof document !== "undefined") {
     closed = false;
     record(false);
     show(event.detail.state);
-    if (event.detail.state === "signedOut" || event.detail.state === "failed") later5();
+    if (event.detail.again) later5();
   });
   if (document.readyState === "loading" || document.readyState === "interactive") document.addEventListener("DOMContentLoaded", open);
   else open();

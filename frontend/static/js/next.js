@@ -1,5 +1,13 @@
 // Save and next: one request answers with the next bug, whose text was fetched ahead; a failed one is said and sent again.
-export const isSignIn = (url) => new URL(url, "http://here/").pathname.startsWith("/accounts/login");
+const pathOf = (url) => new URL(url, "http://here/").pathname;
+export const isSignIn = (url) => pathOf(url).startsWith("/accounts/");
+
+// What came back for what was sent: the next bug ("kept"), the same one with what is wrong, or a page that is no answer.
+export const outcome = ({ status, asked, answered }) => {
+  if (answered && isSignIn(answered)) return "signedOut";
+  if (answered && pathOf(answered) !== pathOf(asked)) return "unsaved";
+  return status === 200 ? "kept" : "refused";
+};
 
 // What a refused request means for the person: the sentence of the page or problem document that came back.
 export const sentence = (status, body) => {
@@ -19,6 +27,9 @@ let act = "submit";
 let pressed = null;
 let waiting = 0;
 let renewed = false;
+let came = "";
+const SIGNED_OUT = "Not saved: you are signed out. Your answer is kept on this device; sign in again and save it.";
+const ELSEWHERE = "Not saved: the server sent another page. Your answer is kept on this device; load this page again.";
 
 const fetchAhead = async () => {
   const { next, nextUrl } = form()?.dataset ?? {};
@@ -48,7 +59,9 @@ const fill = () => {
     window.htmx?.process(section);
   } else location.reload();
 };
+const hush = () => (document.querySelector("#live").textContent = "");
 const note = (text) => {
+  hush();
   document.querySelector("[data-problem]")?.remove();
   const el = document.createElement("div");
   el.className = "note bad";
@@ -73,7 +86,7 @@ const renew = async () => {
 };
 const refused = async ({ status, responseText }) => {
   if (status === 403 && !renewed && (renewed = true) && (await renew())) return again(0);
-  tell("answer:failed", { state: status >= 500 ? "failed" : "dirty" });
+  tell("answer:failed", { state: "unsaved", again: status >= 500 });
   note(sentence(status, responseText));
 };
 // A refused answer comes back with what was chosen: on with the first open question, else with what was said.
@@ -84,12 +97,13 @@ const refusedHere = (problem) => {
 };
 const arrived = () => {
   idle(fetchAhead);
+  hush();
   const problem = document.querySelector("[data-problem]");
   if (problem) return refusedHere(problem);
   document.querySelector("#bug-title, main h1")?.focus({ preventScroll: true });
-  const line = document.querySelector("#live");
+  if (came !== "kept") return;
   const done = { park: "Put off for later.", skip: "Skipped.", further: "Note kept." }[act] ?? "Saved.";
-  line.textContent = `${done} ${document.title}`;
+  document.querySelector("#live").textContent = `${done} ${document.title}`;
 };
 
 if (typeof document !== "undefined") {
@@ -108,18 +122,22 @@ if (typeof document !== "undefined") {
     if (!ours(event)) return;
     const node = document.querySelector("#read");
     left = { number: bug(), node, top: node.scrollTop };
+    came = "";
+    hush();
     tell("answer:sending");
   });
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (!ours(event)) return;
-    const { xhr } = event.detail;
-    if (xhr.responseURL && isSignIn(xhr.responseURL)) {
-      event.detail.shouldSwap = false;
-      tell("answer:failed", { state: "signedOut" });
-    } else if (xhr.status === 200) {
+    const { xhr, requestConfig } = event.detail;
+    came = outcome({ status: xhr.status, asked: requestConfig.path, answered: xhr.responseURL });
+    if (came === "kept") {
       renewed = false;
-      tell("answer:kept");
+      return tell("answer:kept");
     }
+    if (came === "refused") return;
+    event.detail.shouldSwap = false;
+    tell("answer:failed", { state: came, again: came === "signedOut" });
+    note(came === "signedOut" ? SIGNED_OUT : ELSEWHERE);
   });
   document.addEventListener("htmx:afterSwap", (event) => {
     if (event.detail.target?.id === "main" || event.target.id === "main") fill();
