@@ -1,7 +1,5 @@
 """One's own account."""
 
-from typing import cast
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -12,14 +10,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotator.accounts import actions
 from annotator.accounts.forms import NewPasswordForm, ProfileForm, TokenForm
-from annotator.accounts.models import Token, User
+from annotator.accounts.http import Request
+from annotator.accounts.models import Token
 from annotator.web.errors import BadInput
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def profile(request: HttpRequest) -> HttpResponse:
-    user = cast(User, request.user)
+def profile(request: Request) -> HttpResponse:
+    user = request.user
     form = ProfileForm(request.POST if request.method == "POST" else None, initial={"display_name": user.display_name})
     if request.method == "POST" and form.is_valid():
         actions.change_display_name(user=user, display_name=form.cleaned_data["display_name"])
@@ -30,9 +29,9 @@ def profile(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def tokens(request: HttpRequest) -> HttpResponse:
+def tokens(request: Request) -> HttpResponse:
     """One's keys; a new one is shown in this answer and never again."""
-    user, secret = cast(User, request.user), ""
+    user, secret = request.user, ""
     form = TokenForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -48,8 +47,8 @@ def tokens(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_POST
-def revoke(request: HttpRequest, key: str) -> HttpResponse:
-    user = cast(User, request.user)
+def revoke(request: Request, key: str) -> HttpResponse:
+    user = request.user
     token = get_object_or_404(Token, user=user, hint=key, revoked_at=None)
     actions.revoke_token(token=token, by=user)
     messages.success(request, f"The key “{token.name}” is revoked. Programs that used it are turned away from now on.")
@@ -84,5 +83,5 @@ def forgotten(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_GET
-def no_mail(request: HttpRequest) -> HttpResponse:
+def no_mail(request: Request) -> HttpResponse:
     return redirect("accounts:profile")

@@ -1,15 +1,14 @@
 """The agreement pages: the trend by round, one round's figures, a pair's confusion, and the bugs behind a cell."""
 
 from collections.abc import Sequence
-from typing import cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
-from annotator.accounts.models import User
+from annotator.accounts.http import Request
 from annotator.agreement import papers, queries, screened
 from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.cells import cell_page
@@ -37,7 +36,7 @@ def chosen(study: Study, number: int) -> tuple[list[Round], Round]:
 
 @login_required
 @require_GET
-def trend(request: HttpRequest, slug: str) -> HttpResponse:
+def trend(request: Request, slug: str) -> HttpResponse:
     """The study's rounds side by side, and the figures of the latest that is not open."""
     study = study_for(request.user, slug)
     rounds = rounds_of(study)
@@ -47,7 +46,7 @@ def trend(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def round_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def round_page(request: Request, slug: str, number: int) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
     return page(request, Page(study, rounds, chosen=found))
@@ -55,7 +54,7 @@ def round_page(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def pair(request: HttpRequest, slug: str, number: int, facet: str, first: str, second: str) -> HttpResponse:
+def pair(request: Request, slug: str, number: int, facet: str, first: str, second: str) -> HttpResponse:
     """The same, with one facet of one pair in detail."""
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
@@ -65,7 +64,7 @@ def pair(request: HttpRequest, slug: str, number: int, facet: str, first: str, s
     return page(request, shown)
 
 
-def page(request: HttpRequest, shown: Page, *, screening: Sequence[Entry] = ()) -> HttpResponse:
+def page(request: Request, shown: Page, *, screening: Sequence[Entry] = ()) -> HttpResponse:
     context = {"study": shown.study, "page": shown, "not_yet": NOT_YET, "screening": screening}
     return render(request, "agreement/agreement.html", context)
 
@@ -73,7 +72,7 @@ def page(request: HttpRequest, shown: Page, *, screening: Sequence[Entry] = ()) 
 @login_required
 @require_GET
 def cell(
-    request: HttpRequest, slug: str, number: int, facet: str, first: str, second: str, row: str, column: str
+    request: Request, slug: str, number: int, facet: str, first: str, second: str, row: str, column: str
 ) -> HttpResponse:
     """The bugs of one cell of the confusion matrix, as a page or as the part below the matrix."""
     study = study_for(request.user, slug)
@@ -93,7 +92,7 @@ def cell(
 
 @login_required
 @require_GET
-def pooled(request: HttpRequest, slug: str) -> HttpResponse:
+def pooled(request: Request, slug: str) -> HttpResponse:
     """All main rounds together."""
     study = study_for(request.user, slug)
     return render(request, "agreement/pooled.html", {"study": study, "entries": queries.pooled(study)})
@@ -101,7 +100,7 @@ def pooled(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def table_csv(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def table_csv(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
     body = papers.as_csv(queries.entries_of(found))
     return attachment(body, kind="text/csv; charset=utf-8", name=f"agreement-{slug}-{number}.csv")
@@ -109,13 +108,13 @@ def table_csv(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def table_latex(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def table_latex(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
     body = papers.as_latex(queries.entries_of(found), caption=f"Agreement of {found.name}.")
     return attachment(body, kind="application/x-tex; charset=utf-8", name=f"agreement-{slug}-{number}.tex")
 
 
-def closed_round(request: HttpRequest, slug: str, number: int) -> Round:
+def closed_round(request: Request, slug: str, number: int) -> Round:
     study = study_for(request.user, slug)
     found = get_object_or_404(Round, study=study, number=number)
     if found.is_open:
@@ -129,10 +128,10 @@ def attachment(body: str, *, kind: str, name: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def go_on(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def go_on(request: Request, slug: str, number: int) -> HttpResponse:
     """A lead writes down why the study goes on below the gate."""
     study = study_for(request.user, slug, Role.LEAD)
     found = get_object_or_404(Round, study=study, number=number)
-    continue_below_gate(round_=found, reason=request.POST.get("reason", ""), by=cast(User, request.user))
+    continue_below_gate(round_=found, reason=request.POST.get("reason", ""), by=request.user)
     messages.success(request, f"The reason to continue below the gate of {found.name} is kept, and shown beside it.")
     return redirect("agreement:round", slug, number)

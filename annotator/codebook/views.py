@@ -1,15 +1,16 @@
 """The codebook: read by everybody in the study, changed by its leads."""
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook import actions, queries, reading
 from annotator.codebook import tree as trees
@@ -23,7 +24,7 @@ from annotator.web.errors import BadInput, Refused
 
 @login_required
 @require_GET
-def tree(request: HttpRequest, slug: str) -> HttpResponse:
+def tree(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     codebook = queries.codebook_of(study)
     if codebook is None:
@@ -33,7 +34,7 @@ def tree(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def download(request: HttpRequest, slug: str) -> HttpResponse:
+def download(request: Request, slug: str) -> HttpResponse:
     """The codebook as a file that makes the same one elsewhere."""
     study = study_for(request.user, slug)
     text = queries.as_document(_codebook(study)).without_builtins().as_yaml()
@@ -44,14 +45,14 @@ def download(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def upload(request: HttpRequest, slug: str) -> HttpResponse:
+def upload(request: Request, slug: str) -> HttpResponse:
     """A file in the place of the codebook, while nothing stands on it."""
     study = study_for(request.user, slug, Role.LEAD)
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if request.method == "POST" and form.is_valid():
         try:
             document = reading.read(form.cleaned_data["file"].read(reading.MAX_BYTES + 1))
-            _take(study, document, by=_me(request))
+            _take(study, document, by=request.user)
         except (BadInput, Refused) as problem:
             form.add_error("file", str(problem))
         else:
@@ -80,14 +81,14 @@ def _take(study: Study, document: Document, *, by: User) -> None:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+def facet(request: Request, slug: str, facet: str) -> HttpResponse:
     study, codebook = _find(request, slug)
     row = _facet(codebook, facet)
     in_use = queries.is_in_use(codebook) or row.is_verdict
     form = FacetForm(request.POST if request.method == "POST" else None, facet=row, is_fixed=in_use)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = actions.edit_facet(facet=row, by=_me(request), change=form.change())
+            changed = actions.edit_facet(facet=row, by=request.user, change=form.change())
         except (BadInput, Refused) as problem:
             form.add_error(None, str(problem))
         else:
@@ -98,14 +99,14 @@ def facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def new_facet(request: HttpRequest, slug: str) -> HttpResponse:
+def new_facet(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug, Role.LEAD)
     codebook = _codebook(study)
     form = NewFacetForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             key = form.cleaned_data["key"]
-            made = actions.add_facet(codebook=codebook, key=key, by=_me(request), change=form.change())
+            made = actions.add_facet(codebook=codebook, key=key, by=request.user, change=form.change())
         except (BadInput, Refused) as problem:
             form.add_error(None, str(problem))
         else:
@@ -116,10 +117,10 @@ def new_facet(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def remove_facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+def remove_facet(request: Request, slug: str, facet: str) -> HttpResponse:
     _, codebook = _find(request, slug)
     row = _facet(codebook, facet)
-    actions.remove_facet(facet=row, by=_me(request))
+    actions.remove_facet(facet=row, by=request.user)
     messages.success(request, f"“{row.name}” is removed.")
     return redirect("codebook:tree", slug)
 
@@ -129,13 +130,13 @@ def remove_facet(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def category(request: Request, slug: str, uid: str) -> HttpResponse:
     study, codebook = _find(request, slug)
     row = _category(codebook, uid)
     form = CategoryForm(request.POST if request.method == "POST" else None, facet=row.facet, category=row)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = actions.edit_category(category=row, by=_me(request), change=form.change())
+            changed = actions.edit_category(category=row, by=request.user, change=form.change())
         except (BadInput, Refused) as problem:
             form.add_error(_field_of(str(problem)), str(problem))
         else:
@@ -146,14 +147,14 @@ def category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def new_category(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
+def new_category(request: Request, slug: str, facet: str) -> HttpResponse:
     study = study_for(request.user, slug, Role.LEAD)
     codebook = _codebook(study)
     row = _facet(codebook, facet)
     form = CategoryForm(request.POST if request.method == "POST" else None, facet=row)
     if request.method == "POST" and form.is_valid():
         try:
-            made = actions.add_category(facet=row, by=_me(request), change=form.change())
+            made = actions.add_category(facet=row, by=request.user, change=form.change())
         except (BadInput, Refused) as problem:
             form.add_error(_field_of(str(problem)), str(problem))
         else:
@@ -164,19 +165,19 @@ def new_category(request: HttpRequest, slug: str, facet: str) -> HttpResponse:
 
 @login_required
 @require_POST
-def remove_category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def remove_category(request: Request, slug: str, uid: str) -> HttpResponse:
     _, codebook = _find(request, slug)
     row = _category(codebook, uid)
-    kept = actions.remove_category(category=row, by=_me(request), reason=request.POST.get("reason", "").strip())
+    kept = actions.remove_category(category=row, by=request.user, reason=request.POST.get("reason", "").strip())
     messages.success(request, f"“{row.name}” is {'retired' if kept else 'deleted'}.")
     return redirect("codebook:facet", slug, row.facet.key)
 
 
 @login_required
 @require_POST
-def restore_category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
+def restore_category(request: Request, slug: str, uid: str) -> HttpResponse:
     _, codebook = _find(request, slug)
-    row = actions.restore_category(category=_category(codebook, uid), by=_me(request))
+    row = actions.restore_category(category=_category(codebook, uid), by=request.user)
     messages.success(request, f"“{row.name}” is back in use.")
     return redirect("codebook:category", slug, uid)
 
@@ -185,7 +186,7 @@ def restore_category(request: HttpRequest, slug: str, uid: str) -> HttpResponse:
 
 
 def page(
-    request: HttpRequest, study: Study, codebook: Codebook, template: str, *, form: Any = None, **more: Any
+    request: Request, study: Study, codebook: Codebook, template: str, *, form: Any = None, **more: Any
 ) -> HttpResponse:
     """The tree on the left, the versions on the right, what is looked at between them."""
     document = queries.as_document(codebook)
@@ -216,7 +217,7 @@ def _field_of(problem: str) -> str | None:
     return "hotkey" if problem.startswith("The key ") else None
 
 
-def _find(request: HttpRequest, slug: str) -> tuple[Study, Codebook]:
+def _find(request: Request, slug: str) -> tuple[Study, Codebook]:
     """Reading is for everybody in the study, changing for its leads."""
     roles = [Role.LEAD] if request.method == "POST" else []
     study = study_for(request.user, slug, *roles)
@@ -240,7 +241,3 @@ def _category(codebook: Codebook, uid: str) -> Category:
 
 def _leads(study: Study) -> bool:
     return Role.LEAD in study.my_roles
-
-
-def _me(request: HttpRequest) -> User:
-    return cast(User, request.user)

@@ -1,10 +1,10 @@
 """The labelling page: one bug, one form, one request for save and next."""
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpResponse, JsonResponse
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect, render
 from django.template.loader import get_template
@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
+from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
 from annotator.labeling import actions, forms, turns
@@ -26,7 +27,7 @@ from annotator.web.numbers import whole
 State = Assignment.State
 
 
-def rater_in(request: HttpRequest, slug: str, number: int) -> tuple[Study, Round, User]:
+def rater_in(request: Request, slug: str, number: int) -> tuple[Study, Round, User]:
     """The study and its round, for one of the study's raters: one query where all is well."""
     rounds = Round.objects.select_related("study", "codebook_version").defer("codebook_version__document")
     mine = {"study__memberships__user": request.user, "study__memberships__role": Role.RATER}
@@ -34,7 +35,7 @@ def rater_in(request: HttpRequest, slug: str, number: int) -> tuple[Study, Round
     if round_ is None:
         study_for(request.user, slug, Role.RATER)  # says what is missing
         raise Http404("There is no such round.")
-    return round_.study, round_, cast(User, request.user)
+    return round_.study, round_, request.user
 
 
 def own(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment:
@@ -45,14 +46,14 @@ def own(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assig
     return found
 
 
-def is_swap(request: HttpRequest) -> bool:
+def is_swap(request: Request) -> bool:
     """Whether htmx asked, to put the answer into the page."""
-    return bool(getattr(request, "htmx", False))
+    return bool(request.htmx)
 
 
 @login_required
 @require_GET
-def label(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def label(request: Request, slug: str, number: int) -> HttpResponse:
     """The rater's next bug."""
     study, round_, rater = rater_in(request, slug, number)
     assignment = turns.next_turn(round_, rater)
@@ -63,7 +64,7 @@ def label(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def bug(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+def bug(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """A given bug of the rater: to answer, or to answer again until the round closes."""
     study, round_, rater = rater_in(request, slug, number)
     if request.method == "GET":
@@ -82,9 +83,9 @@ def bug(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
     return _next(request, study, after=assignment)
 
 
-def _act(request: HttpRequest, assignment: Assignment, filled: forms.Filled) -> None:
+def _act(request: Request, assignment: Assignment, filled: forms.Filled) -> None:
     """Do what the pressed button says."""
-    by = cast(User, request.user)
+    by = request.user
     act = request.POST.get("act", "submit")
     if act in {"submit", "not_a_bug"}:
         _submit(assignment, filled, is_bug=act == "submit", by=by)
@@ -112,10 +113,10 @@ def _submit(assignment: Assignment, filled: forms.Filled, *, is_bug: bool, by: U
     actions.submit(assignment=assignment, submission=submission, by=by)
 
 
-def _next(request: HttpRequest, study: Study, *, after: Assignment) -> HttpResponse:
+def _next(request: Request, study: Study, *, after: Assignment) -> HttpResponse:
     """The answer to a submission is the next bug."""
     round_ = after.round
-    assignment = turns.next_turn(round_, cast(User, request.user))
+    assignment = turns.next_turn(round_, request.user)
     if assignment is None:
         response = swapped(request, "labeling/_done.html", frame_of(study, round_) | {"is_swap": True})
         response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
@@ -127,7 +128,7 @@ def _next(request: HttpRequest, study: Study, *, after: Assignment) -> HttpRespo
 
 
 def page(
-    request: HttpRequest,
+    request: Request,
     study: Study,
     assignment: Assignment,
     *,
@@ -188,7 +189,7 @@ def _ways(study: Study, assignment: Assignment, *, before: int | None) -> dict[s
     }
 
 
-def swapped(request: HttpRequest, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
+def swapped(request: Request, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """A fragment: it shows nothing of the page's frame, so nothing of it is made ready."""
     html = get_template(template).render(context | {"csrf_token": get_token(request)})
     return HttpResponse(html, status=status)
@@ -202,11 +203,11 @@ def bug_url(study: Study, round_: Round, bug: int) -> str:
     return reverse("labeling:bug", args=[study.slug, round_.number, bug])
 
 
-def done(request: HttpRequest, study: Study, round_: Round) -> HttpResponse:
+def done(request: Request, study: Study, round_: Round) -> HttpResponse:
     return render(request, "labeling/label_done.html", frame_of(study, round_))
 
 
-def closed(request: HttpRequest, study: Study, assignment: Assignment) -> HttpResponse:
+def closed(request: Request, study: Study, assignment: Assignment) -> HttpResponse:
     """After the close: the rater's own answers as they stand."""
     context = frame_of(study, assignment.round) | {
         "assignment": assignment,
@@ -221,7 +222,7 @@ def closed(request: HttpRequest, study: Study, assignment: Assignment) -> HttpRe
 
 @login_required
 @require_GET
-def read(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+def read(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """The text of a bug alone, fetched ahead."""
     study, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
@@ -231,7 +232,7 @@ def read(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse
 
 @login_required
 @require_GET
-def file(request: HttpRequest, slug: str, number: int, bug: int, position: int) -> HttpResponse:
+def file(request: Request, slug: str, number: int, bug: int, position: int) -> HttpResponse:
     """The diff of one file that was too long to come with the page."""
     study, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
@@ -247,7 +248,7 @@ def file(request: HttpRequest, slug: str, number: int, bug: int, position: int) 
 
 @login_required
 @require_POST
-def draft(request: HttpRequest, slug: str, number: int, bug: int) -> HttpResponse:
+def draft(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """Keep what is not submitted yet. The answer says when it was kept."""
     _, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
@@ -264,7 +265,7 @@ def draft(request: HttpRequest, slug: str, number: int, bug: int) -> HttpRespons
 
 @login_required
 @require_GET
-def mine(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+def mine(request: Request, slug: str, number: int) -> HttpResponse:
     """The rater's own bugs in a round, by state."""
     study, round_, rater = rater_in(request, slug, number)
     wanted = request.GET.get("state", "")

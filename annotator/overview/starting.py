@@ -1,16 +1,17 @@
 """Starting a study in the browser: a title, and the codebook to begin with."""
 
 import re
-from typing import Any, cast
+from typing import Any
 
 from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
 from annotator.accounts.actions import slug_of
+from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook import presets
 from annotator.codebook.document import Document
@@ -53,11 +54,11 @@ class StudyForm(forms.Form):
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def new_study(request: HttpRequest) -> HttpResponse:
+def new_study(request: Request) -> HttpResponse:
     form = StudyForm(request.POST, request.FILES) if request.method == "POST" else StudyForm()
     if request.method == "POST" and form.is_valid():
         try:
-            study = _start(form, by=cast(User, request.user))
+            study = _start(form, by=request.user)
         except BadInput as problem:
             form.add_error(None, str(problem))
         else:

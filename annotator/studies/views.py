@@ -1,6 +1,6 @@
 """One's studies, their people and their protocol."""
 
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import login
@@ -12,6 +12,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotator.accounts.forms import NewcomerForm
+from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.studies import actions, queries
 from annotator.studies.access import may_reset, study_for
@@ -25,7 +26,7 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 
 @login_required
 @require_GET
-def home(request: HttpRequest) -> HttpResponse:
+def home(request: Request) -> HttpResponse:
     """The person's studies. Who has not signed in is led there."""
     return render(request, "studies/home.html", {"studies": queries.studies_of(request.user)})
 
@@ -73,7 +74,7 @@ def _welcome(request: HttpRequest, study: Study) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def members(request: HttpRequest, slug: str) -> HttpResponse:
+def members(request: Request, slug: str) -> HttpResponse:
     """Who is in the study; a lead invites by a link that is shown once."""
     if request.method == "GET":
         return _members(request, study_for(request.user, slug), form=InvitationForm())
@@ -82,7 +83,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         return _members(request, study, form=form, status=400)
     try:
-        _, secret = actions.invite(study=study, by=cast(User, request.user), **form.cleaned_data)
+        _, secret = actions.invite(study=study, by=request.user, **form.cleaned_data)
     except BadInput as problem:
         form.add_error(None, str(problem))
         return _members(request, study, form=form, status=400)
@@ -90,7 +91,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     return _members(request, study, form=InvitationForm(), link=link, link_for="invitation")
 
 
-def _members(request: HttpRequest, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
+def _members(request: Request, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
     is_lead = Role.LEAD in study.my_roles
     invitations = queries.open_invitations(study) if is_lead else []
     context |= {
@@ -104,7 +105,7 @@ def _members(request: HttpRequest, study: Study, *, status: int = 200, **context
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def member(request: HttpRequest, slug: str, username: str) -> HttpResponse:
+def member(request: Request, slug: str, username: str) -> HttpResponse:
     """One person's roles in the study."""
     study = study_for(request.user, slug, Role.LEAD)
     person = _person_in(study, username)
@@ -114,12 +115,12 @@ def member(request: HttpRequest, slug: str, username: str) -> HttpResponse:
             return _change_member(request, study, person, form.cleaned_data)
         except (BadInput, Refused) as problem:
             form.add_error(None, str(problem))
-    context = {"study": study, "person": person, "form": form, "may_reset": may_reset(_me(request), person)}
+    context = {"study": study, "person": person, "form": form, "may_reset": may_reset(request.user, person)}
     return render(request, "studies/member.html", context, status=400 if form.errors else 200)
 
 
-def _change_member(request: HttpRequest, study: Study, person: User, filled: dict[str, Any]) -> HttpResponse:
-    by = _me(request)
+def _change_member(request: Request, study: Study, person: User, filled: dict[str, Any]) -> HttpResponse:
+    by = request.user
     actions.set_roles(study=study, user=person, roles=filled["roles"], by=by)
     if filled["roles"]:
         actions.describe_member(study=study, user=person, experience=filled["experience"], tie=filled["tie"], by=by)
@@ -138,21 +139,21 @@ def _slug(study: Study, user: User) -> list[str]:
 
 @login_required
 @require_POST
-def reset(request: HttpRequest, slug: str, username: str) -> HttpResponse:
+def reset(request: Request, slug: str, username: str) -> HttpResponse:
     """A one-time link by which the person sets a new password, shown once."""
     study = study_for(request.user, slug, Role.LEAD)
     person = _person_in(study, username)
-    secret = actions.reset_password(study=study, user=person, by=_me(request))
+    secret = actions.reset_password(study=study, user=person, by=request.user)
     link = request.build_absolute_uri(reverse("accounts:reset", args=[secret]))
     return _members(request, study, form=InvitationForm(), link=link, link_for="password", person=person)
 
 
 @login_required
 @require_POST
-def revoke(request: HttpRequest, slug: str, key: str) -> HttpResponse:
+def revoke(request: Request, slug: str, key: str) -> HttpResponse:
     study = study_for(request.user, slug, Role.LEAD)
     invitation = get_object_or_404(Invitation, study=study, digest__startswith=key)
-    actions.revoke_invitation(invitation=invitation, by=_me(request))
+    actions.revoke_invitation(invitation=invitation, by=request.user)
     messages.success(request, "The invitation is revoked: its link does not work any more.")
     return redirect("studies:members", slug)
 
@@ -162,7 +163,7 @@ def revoke(request: HttpRequest, slug: str, key: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def protocol(request: HttpRequest, slug: str) -> HttpResponse:
+def protocol(request: Request, slug: str) -> HttpResponse:
     """How the study decides; everybody in it may read, a lead may deviate with a reason."""
     roles = [Role.LEAD] if request.method == "POST" else []
     study = study_for(request.user, slug, *roles)
@@ -170,7 +171,7 @@ def protocol(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             changed = actions.change_protocol(
-                study=study, protocol=form.as_protocol(), reason=form.cleaned_data["reason"], by=_me(request)
+                study=study, protocol=form.as_protocol(), reason=form.cleaned_data["reason"], by=request.user
             )
         except BadInput as problem:
             form.add_error("reason" if "why" in str(problem) else None, str(problem))
@@ -187,10 +188,6 @@ def protocol(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 # --- in common
-
-
-def _me(request: HttpRequest) -> User:
-    return cast(User, request.user)
 
 
 def _person_in(study: Study, username: str) -> User:
