@@ -194,7 +194,7 @@ def test_a_weak_or_mistyped_password_leaves_the_link_alive(alice, lee, one, two)
     assert Client().get(f"/reset/{secret}/").status_code == 200
 
 
-@pytest.mark.parametrize("token", ["x", "%00", "ä", "x" * 3000])
+@pytest.mark.parametrize("token", ["x", "ä", "x" * 3000])
 @pytest.mark.django_db
 def test_a_made_up_link_is_a_clear_404(client, token):
     answer = client.get(f"/reset/{token}/")
