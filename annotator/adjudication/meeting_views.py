@@ -80,14 +80,12 @@ def decide(request: Request, slug: str, number: int) -> HttpResponse:
     bug, facet = bug_in(study, number), facet_in(study, request.POST.get("facet", ""))
     live = get_object_or_404(Session, study=study, kind=Session.Kind.CONSENSUS, ended_at=None)
     decision = forms.read(request.POST)
-    order = order_of(study)
+    order = order_of(study, live)
     try:
         _decide(request, live, bug, facet, decision)
     except BadInput as problem:
         return page(request, study, live, number=number, facet=facet.key, decision=decision, problem=str(problem))
-    left = order_of(study)
-    later = [other for other in order[order.index(number) + 1 if number in order else 0 :] if other in left]
-    following = number if number in left else (later or left or [0])[0]
+    following = queue.following(number, order=order, left=order_of(study, live))
     if request.htmx:
         response = page(request, study, live, number=following, done="Settled.")
         response["HX-Push-Url"] = address(study, following)
@@ -106,8 +104,28 @@ def _decide(request: Request, live: Session, bug: Bug, facet: Facet, decision: D
         meetings.decide_together(**more, categories=label, confirmed=decision.is_confirmed)
 
 
-def order_of(study: Study) -> list[int]:
-    return queue.in_order(queue.disputes(study, queue.Filters()).exclude(queue.relabelled()))
+def order_of(study: Study, live: Session) -> list[int]:
+    """Bugs that the meeting can decide: all their raters take part."""
+    here = queue.decidable_by(list(live.participants.all()))
+    return queue.in_order(queue.disputes(study, queue.Filters()).filter(here))
+
+
+def walk(study: Study, live: Session, number: int) -> dict[str, Any]:
+    """How far the meeting has come, and the undecided before and after this one; both go round."""
+    order = order_of(study, live)
+    decided = meetings.decided_in(live).exclude(number__in=order).count()
+    waiting = queue.bugs_in(
+        queue.disputes(study, queue.Filters()).exclude(queue.relabelled()).exclude(bug__number__in=order)
+    )
+    place = order.index(number) if number in order else -1
+    others = order[place + 1 :] + order[: max(place, 0)]
+    return {
+        "decided": decided,
+        "total": decided + len(order),
+        "waiting": waiting,
+        "previous_url": address(study, others[-1]) if others else "",
+        "next_url": address(study, others[0]) if others else "",
+    }
 
 
 def address(study: Study, number: int, **more: str) -> str:
@@ -127,25 +145,23 @@ def page(
     problem: str = "",
     done: str = "",
 ) -> HttpResponse:
-    order = order_of(study)
-    number = number or (order or [0])[0]
+    number = number or (order_of(study, live) or [0])[0]
     bug = bug_of(study, number) if number else None
     item = item_of(bug, facet_key=facet or request.GET.get("facet", "")) if bug else None
-    place = order.index(number) if number in order else -1
     positions = item.positions if item else None
-    context = item_context(request, study, item) | {
-        "meeting": live,
-        "meeting_url": address(study, number),
-        "participants": live.participants.order_by("username"),
-        "absent": meetings.absent(live, positions) if positions else [],
-        "place": place + 1,
-        "total": len(order),
-        "previous_url": address(study, order[place - 1]) if place > 0 else "",
-        "next_url": address(study, order[place + 1]) if 0 <= place < len(order) - 1 else "",
-        "chosen": decision or Decision(),
-        "problem": problem,
-        "done": done,
-        "is_swap": bool(request.htmx),
-    }
+    context = (
+        item_context(request, study, item)
+        | walk(study, live, number)
+        | {
+            "meeting": live,
+            "meeting_url": address(study, number),
+            "participants": live.participants.order_by("username"),
+            "absent": meetings.absent(live, positions) if positions else [],
+            "chosen": decision or Decision(),
+            "problem": problem,
+            "done": done,
+            "is_swap": bool(request.htmx),
+        }
+    )
     template = "adjudication/_meeting.html" if request.htmx else "adjudication/meeting.html"
     return render(request, template, context, status=422 if problem else 200)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from annotator.accounts.models import User
@@ -124,6 +125,12 @@ def leave_open_together(*, meeting: Session, bug: Bug, facet: Facet, by: User, n
         session=meeting,
         participants=_names(meeting),
     )
+
+
+def decided_in(meeting: Session) -> QuerySet[Bug]:
+    """Bugs on which the meeting has decided something."""
+    made = Resolution.objects.current().filter(session=meeting, bug=OuterRef("pk"))
+    return Bug.objects.filter(Exists(made), study=meeting.study_id)
 
 
 def absent(meeting: Session, positions: Positions) -> list[User]:

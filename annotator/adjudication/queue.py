@@ -122,10 +122,20 @@ def relabelled() -> Exists:
 
 
 def in_order(rows: QuerySet[Dispute]) -> list[int]:
-    """Bug numbers: most facets in dispute first, then where all were sure, then by the distance of the labels."""
+    """Bug numbers: most facets in dispute first, then where all were sure, then by the distance of the labels.
+
+    What is settled of a bug counts along, so a bug keeps its place while its facets are settled one by one.
+    """
     sure = Case(When(is_sure=True, then=Value(1)), default=Value(0), output_field=IntegerField())
-    ranked = rows.order_by().values("bug__number").annotate(n=Count("pk"), sure=Max(sure), far=Max("distance"))
+    whole_bugs = Dispute.objects.filter(is_current=True, bug__in=rows.order_by().values("bug"))
+    ranked = whole_bugs.order_by().values("bug__number").annotate(n=Count("pk"), sure=Max(sure), far=Max("distance"))
     return list(ranked.order_by("-n", "-sure", "-far", "bug__number").values_list("bug__number", flat=True))
+
+
+def decidable_by(people: Sequence[User]) -> Q:
+    """Of disputes: everyone who answered the bug is among these people, and nobody labels it again."""
+    others = Answer.objects.current().filter(bug=OuterRef("bug"), round=OuterRef("round")).exclude(rater__in=people)
+    return ~Q(Exists(others)) & ~Q(relabelled())
 
 
 def undecided(study: Study, viewer: User, filters: Filters | None = None) -> QuerySet[Dispute]:

@@ -87,9 +87,7 @@ def _settle(request: Request, bug: Bug, facet: Facet, decision: Decision) -> Non
 def _next(request: Request, study: Study, number: int, filters: queue.Filters, order: list[int]) -> HttpResponse:
     """The same bug while more of it is in dispute, else the one that came after it."""
     left = queue.to_decide(study, filters, viewer=request.user)
-    place = order.index(number) if number in order else 0
-    later = [other for other in order[place + 1 :] if other in left]
-    following = number if number in left else (later or left or [0])[0]
+    following = queue.following(number, order=order, left=left)
     url = address(study, following, filters)
     if not request.htmx:
         return redirect(url)

@@ -314,6 +314,53 @@ def test_a_meeting_is_started_once_decides_and_ends(disputed, alice, bob, lee, s
     assert "two bugs" in text(seen(lee, f"{QUEUE}meeting/"))
 
 
+@pytest.fixture
+def ranked(study, alice, bob, lee):
+    """Of three bugs the second has two facets in dispute, the others one: 2, 1, 3."""
+    bugs = make_bugs(study, 3)
+    round_ = make_round(study, bugs=bugs, raters=[alice, bob], by=lee)
+    for bug in bugs:
+        answer(round_, bug, alice, {"cause": "type", "stage": "training"})
+        answer(round_, bug, bob, {"cause": "shape", "stage": "deployment" if bug == bugs[1] else "training"})
+    close_round(round_=round_, by=lee)
+    return bugs
+
+
+def test_settling_facet_after_facet_skips_no_bug(ranked, ada, sent, seen):
+    at, order = f"{QUEUE}bugs/2/", []
+    while "bugs" in at:
+        facet = re.search(r'name="facet" value="(\w+)"', text(seen(ada, at)))[1]
+        order.append(int(at.split("/")[-2]))
+        at = sent(ada, at, {"facet": facet, "choice": "A", "reason": "slip"})["Location"]
+    assert order == [2, 2, 1, 3]
+    assert not Dispute.objects.filter(is_open=True).exists()
+
+
+def test_a_meeting_counts_what_is_decided_of_all_and_goes_round(ranked, alice, bob, lee, sent, seen):
+    sent(lee, f"{QUEUE}meeting/start/", {"participant": ["alice", "bob"]})
+    page = text(seen(lee, f"{QUEUE}meeting/?bug=3"))
+    assert "0 of 3 bugs decided" in page
+    assert f'href="{QUEUE}meeting/?bug=2" data-next' in page
+    assert f'href="{QUEUE}meeting/?bug=1" data-previous' in page
+    data = {"facet": "cause", "choice": "A", "confirmed": "yes"}
+    assert sent(lee, f"{QUEUE}meeting/bugs/3/", data)["Location"] == f"{QUEUE}meeting/?bug=2"
+    assert "1 of 3 bugs decided" in text(seen(lee, f"{QUEUE}meeting/"))
+    assert sent(lee, f"{QUEUE}meeting/bugs/2/", data)["Location"] == f"{QUEUE}meeting/?bug=2"
+    assert "1 of 3 bugs decided" in text(seen(lee, f"{QUEUE}meeting/"))
+    sent(lee, f"{QUEUE}meeting/bugs/2/", data | {"facet": "stage"})
+    assert sent(lee, f"{QUEUE}meeting/bugs/1/", data)["Location"] == f"{QUEUE}meeting/"
+    page = text(seen(lee, f"{QUEUE}meeting/"))
+    assert "3 of 3 bugs decided" in page
+    assert "Nothing is in dispute." in page
+
+
+def test_a_meeting_leaves_out_what_waits_for_others(ranked, alice, ada, lee, seen):
+    meetings.start_meeting(study=ranked[0].study, participants=[alice, ada], by=lee)
+    page = text(seen(lee, f"{QUEUE}meeting/"))
+    assert "3 wait for raters who are not here" in page
+    assert "Nothing is left that those who are here can settle." in page
+
+
 def test_in_a_meeting_without_a_rater_of_the_bug_there_is_no_form(study, disputed, alice, ada, lee, seen):
     meetings.start_meeting(study=study, participants=[alice, ada], by=lee)
     page = text(seen(lee, f"{QUEUE}meeting/?bug=1"))

@@ -147,6 +147,21 @@ def test_a_proposal_makes_the_others_move_due_again(study, disputed, alice, bob,
     assert queue.due_on(disputed, alice) == queue.due_on(disputed, bob) == []
 
 
+def test_a_bug_keeps_its_place_while_its_facets_are_settled(study, alice, bob, ada, lee, facet, cause):
+    wide = (both("type"), "sure"), (both("shape", "deployment"), "sure")
+    narrow = (both("type"), ""), (both("shape"), "")
+    bugs = closed(study, [list(narrow), list(wide), list(narrow)], raters=[alice, bob], lee=lee)
+    before = queue.in_order(queue.disputes(study, OPEN))
+    actions.adjudicate(bug=bugs[1], facet=facet, categories=cause("type"), reason="slip", by=ada)
+    assert queue.in_order(queue.disputes(study, OPEN)) == before == [2, 1, 3]
+
+
+def test_a_meeting_can_decide_bugs_all_of_whose_raters_are_there(study, disputed, alice, bob, ada):
+    rows = queue.disputes(study, OPEN)
+    assert queue.in_order(rows.filter(queue.decidable_by([alice, bob, ada]))) == [1, 2]
+    assert queue.in_order(rows.filter(queue.decidable_by([alice, ada]))) == []
+
+
 def test_what_follows_is_the_next_that_is_left_and_goes_round():
     assert queue.following(2, order=[3, 2, 1], left=[3, 2, 1]) == 2
     assert queue.following(2, order=[3, 2, 1], left=[3, 1]) == 1
