@@ -41,6 +41,13 @@ def test_five_megabytes_are_refused_and_nothing_is_stored(client, study, alice, 
     assert "Nothing was stored" in page.content.decode()
 
 
+@pytest.mark.parametrize("path", ["/reset/%00/", "/accounts/login/?next=%00"])
+def test_a_nul_in_an_address_is_refused_with_what_to_do(client, db, path):
+    page = client.get(path)
+    assert page.status_code == 400
+    assert "holds a NUL character. Take it out" in page.content.decode()
+
+
 def test_a_failure_of_ours_has_a_page_that_needs_nothing_of_ours(client, alice, monkeypatch, settings):
     client.raise_request_exception = False
     client.force_login(alice)
