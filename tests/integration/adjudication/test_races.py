@@ -1,38 +1,15 @@
 """Two people settle at the same instant, on connections of their own."""
 
-import threading
-
 import pytest
-from django.db import connection
 
 from annotator.adjudication import actions, audits, meetings
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
 from annotator.studies.models import Session
 from annotator.web.errors import Refused
 from tests.factories import UserFactory, member
+from tests.together import at_once
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
-
-
-def at_once(*acts):
-    """Run all acts together; each gives its result or the exception it raised."""
-    start, results = threading.Barrier(len(acts)), [None] * len(acts)
-
-    def run(place, act):
-        start.wait()
-        try:
-            results[place] = act()
-        except Exception as problem:
-            results[place] = problem
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place, act)) for place, act in enumerate(acts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 def refused(results):

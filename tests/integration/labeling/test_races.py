@@ -1,11 +1,6 @@
 """Several people at the same instant, on connections of their own."""
 
-import threading
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from annotator.labeling.actions import freeze, skip, submit
@@ -14,29 +9,9 @@ from annotator.labeling.places import claim_next, release_expired
 from annotator.labeling.submission import Submission
 from annotator.web.errors import Refused
 from tests.factories import UserFactory, answer, make_bugs, make_round, member
+from tests.together import at_once
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
-
-
-def at_once(*acts: Callable[[], Any]) -> list[Any]:
-    """Run all acts together; each gives its result or the exception it raised."""
-    start, results = threading.Barrier(len(acts)), [None] * len(acts)
-
-    def run(place: int, act: Callable[[], Any]) -> None:
-        start.wait()
-        try:
-            results[place] = act()
-        except Exception as problem:
-            results[place] = problem
-        finally:
-            connection.close()
-
-    threads = [threading.Thread(target=run, args=(place, act)) for place, act in enumerate(acts)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
 
 
 def pool(study, bugs, raters, lee, **options) -> Round:
