@@ -1,6 +1,7 @@
 """A settled bug looked at again by one of its raters: a second pass beside the blind answer, which stays."""
 
 from django.db import transaction
+from django.db.models import Q
 
 from annotator.accounts.models import User
 from annotator.adjudication import deciding, settling
@@ -30,7 +31,7 @@ def reopen_for(*, bug: Bug, rater: User, reason: str, by: User) -> Round:
     Stand.objects.filter(bug=bug, is_current=True).update(is_current=False)
     opened = open_round(
         study=bug.study,
-        name=_name(bug, rater),
+        name=_name(bug),
         bugs=[bug],
         raters=[rater],
         by=by,
@@ -38,7 +39,7 @@ def reopen_for(*, bug: Bug, rater: User, reason: str, by: User) -> Round:
         blindness=Round.Blindness.NO,
     )
     settling.reopen_stale(bug.study_id)
-    new = {"bug": bug.number, "rater": rater.username, "round": opened.number}
+    new = {"bug": bug.number, "round": opened.number}  # the round says whose turn it is, to those who may know
     record(
         "opened a bug again",
         by=by,
@@ -52,7 +53,8 @@ def reopen_for(*, bug: Bug, rater: User, reason: str, by: User) -> Round:
     return opened
 
 
-def _name(bug: Bug, rater: User) -> str:
-    stem = f"Second look at {bug} by {rater.username}"
-    taken = Round.objects.filter(study=bug.study_id, name__startswith=stem).count()
+def _name(bug: Bug) -> str:
+    """Without the rater: everybody reads it, also who decides on the bug without knowing its raters."""
+    stem = f"Second look at {bug}"
+    taken = Round.objects.filter(Q(name=stem) | Q(name__startswith=f"{stem} ("), study=bug.study_id).count()
     return f"{stem} ({taken + 1})" if taken else stem

@@ -15,7 +15,7 @@ from annotator.studies.access import roles_in
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
 
-PAGE = 100
+PAGE, MOST_SHOWN = 100, 10**9
 ROUTINE = {"answered", "changed an answer", "adjudicated", "took a stand"}
 TALK = {"took a stand", "came to agree", "remarked", "flagged an answer"}
 
@@ -54,8 +54,9 @@ class Cursor:
     def read(cls, text: str) -> "Cursor | None":
         time, _, shown = text.partition("~")
         try:
-            return cls(dt.datetime.fromisoformat(time), int(shown or 0))
-        except ValueError:
+            at, place = dt.datetime.fromisoformat(time), int(shown or 0)
+            return cls(at.astimezone(dt.UTC), place) if at.tzinfo and 0 <= place < MOST_SHOWN else None
+        except (ValueError, OverflowError):
             return None
 
     def __str__(self) -> str:
@@ -73,6 +74,7 @@ def page(study: Study, viewer: User, *, after: Cursor | None, actor: str = "") -
     events = visible(study, viewer)
     if actor:
         events = events.filter(actor_name=actor)
+        events = events.exclude(verb__in=TALK) if is_nameless(study, viewer) else events  # or the question names them
     if after:
         same = Q(at=after.at)
         later = events.filter(Q(at__lt=after.at) | same)
@@ -107,19 +109,24 @@ def _once(happenings: Sequence[Happening], *, is_brief: bool = False) -> list[Ha
 
 def _told(events: Sequence[Event], study: Study, viewer: User) -> list[Happening]:
     names = dict(Round.objects.filter(study=study).values_list("pk", "name"))
-    is_nameless = protocol_of(study).hide_names and Role.ADJUDICATOR in roles_in(viewer, study)
+    nameless = is_nameless(study, viewer)
     return [
         Happening(
             at=event.at,
-            actor="a rater" if is_nameless and event.verb in TALK else event.actor_name,
+            actor="a rater" if nameless and event.verb in TALK else event.actor_name,
             verb=event.verb,
             label=event.label,
             round=names.get(event.round_id or 0, ""),
             why=event.why,
-            change=change_of(event),
+            change="" if nameless and event.verb == "opened a round" else change_of(event),
         )
         for event in events
     ]
+
+
+def is_nameless(study: Study, viewer: User) -> bool:
+    """Whether the protocol keeps the raters' names from the viewer, who decides on what they said."""
+    return protocol_of(study).hide_names and Role.ADJUDICATOR in roles_in(viewer, study)
 
 
 UNTOLD = {"assignment", "snapshot"}  # their old and new are rows' keys and digests, for machines

@@ -43,7 +43,7 @@ def may_reset(lead: User, person: User) -> bool:
     return bool(theirs) and theirs <= led
 
 
-def unasked(person: User) -> set[int]:
+def unasked(person: User) -> set[int | None]:
     """Studies that took the person in by naming a user name that was there, in a sheet: nobody is theirs by that."""
     named = Event.objects.filter(kind="membership", verb="joined the study", why="import", label=person.username)
     made = Event.objects.filter(kind="user", verb="made an account", label=person.username).values("study_id")
