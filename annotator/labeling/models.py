@@ -152,7 +152,6 @@ class Assignment(models.Model):
     rater = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="assignments")
     position = models.PositiveIntegerField()
     state = models.CharField(max_length=9, choices=State.choices, default=State.TODO)
-    claimed_at = models.DateTimeField(null=True)
     lease_until = models.DateTimeField(null=True)
     submitted_at = models.DateTimeField(null=True)  # of the first submission that stands
     revision = models.PositiveIntegerField(default=0)  # how often it was submitted

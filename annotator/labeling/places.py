@@ -41,9 +41,8 @@ def claim_next(*, round_: Round, rater: User) -> Assignment | None:
     for candidate in free.order_by("position")[:50]:
         if take_place(round_.pk, candidate.bug_id):
             candidate.state = State.CLAIMED
-            candidate.claimed_at = now
             candidate.lease_until = now + round_.lease
-            candidate.save(update_fields=["state", "claimed_at", "lease_until"])
+            candidate.save(update_fields=["state", "lease_until"])
             return candidate
     return mine.filter(state=State.PARKED).order_by("position").first()
 
@@ -65,7 +64,7 @@ def release_expired(*, round_: Round, now: dt.datetime) -> int:
     count = 0
     for assignment in lapsed.select_for_update():
         is_mine = Assignment.objects.filter(pk=assignment.pk, state=State.CLAIMED, lease_until__lte=now)
-        if is_mine.update(state=State.TODO, lease_until=None, claimed_at=None):
+        if is_mine.update(state=State.TODO, lease_until=None):
             free_place(round_.pk, assignment.bug_id)
             count += 1
     return count

@@ -28,7 +28,7 @@ def add_candidates(*, study: Study, items: Iterable[int]) -> dict[int, int]:
 
 @transaction.atomic
 def add_votes(*, rows: Sequence[SheetVote]) -> int:
-    columns = ("candidate_id", "reviewer_id", "decision", "comment", "cell")
+    columns = ("candidate_id", "reviewer_id", "decision", "reason", "cell")
     return insert_rows(
         Vote, columns, ((row.candidate_id, row.reviewer_id, row.decision, row.reason, row.cell) for row in rows)
     )

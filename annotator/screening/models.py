@@ -30,7 +30,6 @@ class Vote(models.Model):
     turn = models.PositiveIntegerField(default=1)
     decision = models.CharField(max_length=7, choices=Decision.choices)
     reason = models.TextField(blank=True)
-    comment = models.TextField(blank=True)
     cell = models.TextField(blank=True)  # as it stood in the sheet it came from
     at = models.DateTimeField(auto_now_add=True)
 
