@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
@@ -53,6 +54,7 @@ class Item(models.Model):
     closed_at = models.DateTimeField(null=True)
     merged_at = models.DateTimeField(null=True)
     fetched_at = models.DateTimeField(null=True)  # when the copy was taken; none: there is no copy
+    labels: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # their names, when the copy was taken
 
     class Meta:
         constraints = [
@@ -148,6 +150,7 @@ class ChangedFile(models.Model):
     status = models.CharField(max_length=12, blank=True)
     additions = models.PositiveIntegerField(default=0)
     deletions = models.PositiveIntegerField(default=0)
+    note = models.CharField(max_length=12, blank=True)  # why there is no patch: binary, too_large, no_change
 
     class Meta:
         ordering = ["position"]
@@ -165,3 +168,133 @@ class Patch(models.Model):
 
     def __str__(self) -> str:
         return self.text[:60]
+
+
+class Harvest(models.Model):
+    """A query to GitHub and how far it got. What came of it is counted from its findings."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting for a worker"
+        RUNNING = "running", "Running"
+        PAUSED = "paused", "Paused"
+        DONE = "done", "Done"
+        CANCELLED = "cancelled", "Cancelled"
+        FAILED = "failed", "Failed"
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="harvests")
+    number = models.PositiveIntegerField()
+    query: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # as collection.wanted writes it
+    state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
+    message = models.TextField(blank=True)  # why it stands still
+    lease_owner = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    wake_at = models.DateTimeField(null=True)  # GitHub said to wait until then
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+    override_reason = models.TextField(blank=True)  # why it may be sampled though not complete
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="harvest_number"),
+            models.CheckConstraint(
+                condition=~Q(state="running") | Q(lease_until__isnull=False), name="harvest_running_lease"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"harvest {self.number}"
+
+
+class Window(models.Model):
+    """A slice of a harvest's time in one repository, small enough for the search to give all of it."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Not counted yet"
+        LISTING = "listing", "Being listed"
+        DONE = "done", "Listed"
+        LOOKING = "looking", "Being looked through again"
+        BEYOND = "beyond", "Beyond the limit"
+
+    harvest = models.ForeignKey(Harvest, on_delete=models.PROTECT, related_name="windows")
+    repository = models.ForeignKey(Repository, on_delete=models.PROTECT, related_name="+")
+    starts = models.DateTimeField()
+    ends = models.DateTimeField()  # its last second
+    state = models.CharField(max_length=8, choices=State.choices, default=State.WAITING)
+    hits = models.PositiveIntegerField(default=0)  # as the search counts them
+    cursor = models.CharField(max_length=500, blank=True)  # where the listing goes on
+    is_capped = models.BooleanField(default=False)  # holds more than a search gives, and can't be split
+    is_partial = models.BooleanField(default=False)  # the search ran out of time or never gave some of its hits
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["harvest", "repository", "starts", "ends"], name="window_once"),
+            models.CheckConstraint(condition=Q(ends__gte=models.F("starts")), name="window_ends_after"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository} {self.starts:%Y-%m-%d %H:%M:%S}–{self.ends:%Y-%m-%d %H:%M:%S}"
+
+
+class Finding(models.Model):
+    """A hit of a harvest, and what became of it."""
+
+    class State(models.TextChoices):
+        FOUND = "found", "Found, not held whole yet"
+        FETCHED = "fetched", "Fetched"
+        UNAVAILABLE = "unavailable", "Unavailable"
+        PASSED_OVER = "passed_over", "Passed over: not what was asked for"
+
+    harvest = models.ForeignKey(Harvest, on_delete=models.PROTECT, related_name="findings")
+    window = models.ForeignKey(Window, on_delete=models.PROTECT, related_name="findings")
+    repository = models.ForeignKey(Repository, on_delete=models.PROTECT, related_name="+")
+    number = models.BigIntegerField()
+    state = models.CharField(max_length=11, choices=State.choices, default=State.FOUND)
+    reason = models.CharField(max_length=20, blank=True)  # 404, 410, 451, …; or words, limit where passed over
+    item = models.ForeignKey(Item, null=True, on_delete=models.PROTECT, related_name="+")
+    lacks: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [[what, held, total], …] of the copy
+    changed_files = models.PositiveIntegerField(null=True)
+    etag = models.CharField(max_length=200, blank=True)  # of its files
+    updated_at = models.DateTimeField(null=True)  # GitHub's, when the copy was taken
+    edited_at = models.DateTimeField(null=True)  # GitHub's, where it was edited after that
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["harvest", "repository", "number"], name="finding_once"),
+            models.CheckConstraint(
+                condition=~Q(state="fetched") | Q(item__isnull=False), name="finding_fetched_has_item"
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["unavailable", "passed_over"], reason__gt="")
+                | Q(state__in=["found", "fetched"], reason=""),
+                name="finding_reason",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.repository}#{self.number}"
+
+
+class Budget(models.Model):
+    """What one token may still ask of one resource; the row `token` holds what the whole token waits for.
+
+    Shared by all workers and commands: taken by a conditional UPDATE. The token itself is stored nowhere.
+    """
+
+    digest = models.CharField(max_length=64)  # of the token
+    resource = models.CharField(max_length=10)
+    remaining = models.IntegerField(null=True)
+    limit = models.IntegerField(null=True)
+    reserved = models.IntegerField(default=0)  # asked and not answered yet
+    reset_at = models.DateTimeField(null=True)
+    blocked_until = models.DateTimeField(null=True)
+    strikes = models.PositiveIntegerField(default=0)  # secondary limits in a row
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["digest", "resource"], name="budget_once"),
+            models.CheckConstraint(condition=Q(reserved__gte=0), name="budget_reserved"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.resource} of {self.digest[:8]}"

@@ -1,5 +1,6 @@
 """What the database itself refuses: each constraint of the models, broken on purpose."""
 
+import datetime as dt
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.db import IntegrityError, models, transaction
 from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
 from annotator.agreement.models import Snapshot
 from annotator.codebook.models import Category, Facet, Version
-from annotator.collection.models import ChangedFile, Comment, Commit, Context
+from annotator.collection.models import Budget, ChangedFile, Comment, Commit, Context, Finding, Harvest, Window
 from annotator.intake.models import Import
 from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
 from annotator.overview.closing import close_round
@@ -54,6 +55,10 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "stand_current": {},
     "audit_pick_once": {},
     "import_number": {},
+    "harvest_number": {},
+    "window_once": {},
+    "finding_once": {},
+    "budget_once": {},
 }
 CHANGED: Mapping[str, dict[str, Any]] = {
     "membership_role": {"role": "owner"},
@@ -69,6 +74,11 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "resolution_category": {"category": None},
     "dispute_open_is_current": {"is_current": False},
     "import_running_lease": {"state": "running"},
+    "harvest_running_lease": {"state": "running"},
+    "window_ends_after": {"ends": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
+    "finding_fetched_has_item": {"state": "fetched"},
+    "finding_reason": {"reason": "404"},
+    "budget_reserved": {"reserved": -1},
 }
 
 
@@ -86,6 +96,9 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     item, bug, dispute = bugs[0].item, bugs[0], Dispute.objects.get(study=study)
     facet = Facet.objects.get(codebook__study=study, key="cause")
     top = facet.categories.get(name="type")
+    repository, june = RepositoryFactory(study=study, github_id=7), dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
+    harvest = Harvest.objects.create(study=study, number=1, created_by=lee)
+    window = Window.objects.create(harvest=harvest, repository=repository, starts=june, ends=june)
     return {
         type(row): row
         for row in (
@@ -93,7 +106,11 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             facet,
             top,
             Version.objects.get(codebook__study=study),
-            RepositoryFactory(study=study, github_id=7),
+            repository,
+            harvest,
+            window,
+            Finding.objects.create(harvest=harvest, window=window, repository=repository, number=1),
+            Budget.objects.create(digest="0" * 64, resource="core"),
             item,
             bug,
             still,
