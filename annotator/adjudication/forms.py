@@ -20,7 +20,6 @@ class Decision:
     other: tuple[str, ...] = ()
     reason: str = ""
     note: str = ""
-    is_confirmed: bool = False
 
 
 def read(sent: QueryDict) -> Decision:
@@ -29,7 +28,6 @@ def read(sent: QueryDict) -> Decision:
         other=tuple(uid for uid in sent.getlist("other") if uid),
         reason=sent.get("reason", ""),
         note=sent.get("note", ""),
-        is_confirmed=sent.get("confirmed") == "yes",
     )
 
 

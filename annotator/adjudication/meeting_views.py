@@ -98,10 +98,10 @@ def _decide(request: Request, live: Session, bug: Bug, facet: Facet, decision: D
     if decision.choice == LEFT_OPEN:
         meetings.leave_open_together(**more)
     elif decision.choice == NOT_A_BUG and not facet.is_verdict:
-        meetings.not_a_bug_together(**more, confirmed=decision.is_confirmed)
+        meetings.not_a_bug_together(**more, confirmed=True)  # the page says that settling is their confirmation
     else:
         label = forms.label_of(item_of(bug, facet_key=facet.key), decision)
-        meetings.decide_together(**more, categories=label, confirmed=decision.is_confirmed)
+        meetings.decide_together(**more, categories=label, confirmed=True)
 
 
 def order_of(study: Study, live: Session) -> list[int]:

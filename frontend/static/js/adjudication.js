@@ -32,8 +32,6 @@ const show = () => {
   const leaves = Boolean(chosen?.hasAttribute("data-leaves-open"));
   const reason = form().querySelector("[name=reason]");
   if (reason) reason.required = !leaves;
-  const confirms = form().querySelector("[data-confirms]");
-  if (confirms) confirms.required = !leaves;
 };
 const walk = (along, by) => {
   const step = document.querySelector(by < 0 ? "[data-previous]" : "[data-next]");

@@ -302,10 +302,11 @@ def test_a_meeting_is_started_once_decides_and_ends(disputed, alice, bob, lee, s
     assert "Who takes part?" in page
     assert sent(lee, f"{QUEUE}meeting/start/", {"participant": ["alice"]}).status_code == 422
     sent(lee, f"{QUEUE}meeting/start/", {"participant": ["alice", "bob"]})
-    assert "Every rater of this bug confirms it" in text(seen(lee, f"{QUEUE}meeting/?bug=1"))
+    page = text(seen(lee, f"{QUEUE}meeting/?bug=1"))
+    assert "Every rater of this bug takes part" in page
+    assert 'type="checkbox"' not in page
     data = {"facet": "cause", "choice": key_of(disputed, bob)}
-    assert sent(lee, f"{QUEUE}meeting/bugs/1/", data).status_code == 422
-    response = sent(lee, f"{QUEUE}meeting/bugs/1/", data | {"confirmed": "yes"})
+    response = sent(lee, f"{QUEUE}meeting/bugs/1/", data)
     assert response["Location"] == f"{QUEUE}meeting/?bug=2"
     row = Resolution.objects.current().get(bug=disputed, facet__key="cause")
     assert (row.category.name, row.source, row.participants) == ("shape", "discussed", ["alice", "bob"])
@@ -342,7 +343,7 @@ def test_a_meeting_counts_what_is_decided_of_all_and_goes_round(ranked, alice, b
     assert "0 of 3 bugs decided" in page
     assert f'href="{QUEUE}meeting/?bug=2" data-next' in page
     assert f'href="{QUEUE}meeting/?bug=1" data-previous' in page
-    data = {"facet": "cause", "choice": "A", "confirmed": "yes"}
+    data = {"facet": "cause", "choice": "A"}
     assert sent(lee, f"{QUEUE}meeting/bugs/3/", data)["Location"] == f"{QUEUE}meeting/?bug=2"
     assert "1 of 3 bugs decided" in text(seen(lee, f"{QUEUE}meeting/"))
     assert sent(lee, f"{QUEUE}meeting/bugs/2/", data)["Location"] == f"{QUEUE}meeting/?bug=2"
@@ -361,11 +362,14 @@ def test_a_meeting_leaves_out_what_waits_for_others(ranked, alice, ada, lee, see
     assert "Nothing is left that those who are here can settle." in page
 
 
-def test_in_a_meeting_without_a_rater_of_the_bug_there_is_no_form(study, disputed, alice, ada, lee, seen):
+def test_in_a_meeting_without_a_rater_of_the_bug_there_is_no_form(study, disputed, alice, ada, lee, seen, sent):
     meetings.start_meeting(study=study, participants=[alice, ada], by=lee)
     page = text(seen(lee, f"{QUEUE}meeting/?bug=1"))
     assert "Not all its raters are here" in page
     assert 'name="choice"' not in page
+    refused = sent(lee, f"{QUEUE}meeting/bugs/1/", {"facet": "cause", "choice": "A"})
+    assert (refused.status_code, "is not in the meeting" in text(refused)) == (409, True)
+    assert Dispute.objects.filter(bug=disputed, is_open=True).exists()
 
 
 # --- unanimous bugs
