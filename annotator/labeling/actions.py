@@ -15,7 +15,7 @@ from annotator.history.actions import record
 from annotator.labeling import dealing
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
 from annotator.labeling.places import free_place, take_place
-from annotator.labeling.submission import Submission, check, check_text
+from annotator.labeling.submission import Submission, check, check_text, check_texts
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
 from annotator.web.errors import BadInput, Refused
@@ -272,7 +272,7 @@ def save_draft(*, assignment: Assignment, draft: dict[str, Any], by: User) -> dt
     """Keep what is not submitted yet, for its owner alone; also where the place was lost meanwhile."""
     if len(str(draft)) > LONGEST_DRAFT:
         raise BadInput("The draft is larger than can be kept. Shorten the rationale.")
-    check_text(str(draft))
+    check_texts(draft)
     now = timezone.now()
     if not Assignment.objects.filter(pk=assignment.pk, rater=by, round__state=Round.State.OPEN).update(
         draft=draft, draft_at=now

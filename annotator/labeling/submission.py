@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from annotator.codebook.choices import Choices, FacetChoices
 from annotator.codebook.models import Facet
@@ -49,8 +50,7 @@ def check(submission: Submission, choices: Choices) -> list[Chosen]:
         raise BadInput(f"The rationale has more than {LONGEST_NOTE:,} characters. Shorten it; the rest is kept.")
     if len(submission.pins) > MOST_PINS:
         raise BadInput(f"More than {MOST_PINS} pins. Remove some.")
-    for text in [submission.note, *(pin.quote for pin in submission.pins)]:
-        check_text(text)
+    check_texts([submission.note, *((pin.anchor, pin.place, pin.quote) for pin in submission.pins)])
     if submission.confidence not in ("", *Assignment.Confidence.values):
         raise BadInput("Confidence is sure, fairly or unsure, or not given.")
     verdict = choices.verdict
@@ -86,6 +86,17 @@ def check_facet(facet: FacetChoices, chosen: Sequence[str]) -> list[Chosen]:
         if uid not in facet.categories:
             raise BadInput(f"{facet.name} has no category “{uid}”. Load the page again: the codebook may have changed.")
     return [(facet.id, facet.categories[uid], slot) for slot, uid in enumerate(uids)]
+
+
+def check_texts(value: Any) -> None:
+    """Every text in lists, pairs and mappings."""
+    if isinstance(value, str):
+        check_text(value)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            check_texts(one)
+    elif isinstance(value, dict):
+        check_texts(list(value.items()))
 
 
 def check_text(text: str) -> None:

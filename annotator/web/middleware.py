@@ -1,14 +1,18 @@
 """What every answer of the web server carries, and how a refusal is said."""
 
+import logging
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import DataError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from annotator.web.errors import BadInput, Refused
 
 Handler = Callable[[HttpRequest], HttpResponse]
+MOST_SENT = 2 * settings.UPLOAD_LIMIT  # bytes: files go to a disk while they come in, before anybody is asked who sends
+logger = logging.getLogger(__name__)
 
 
 class SecurityHeaders:
@@ -18,7 +22,9 @@ class SecurityHeaders:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        response = self.get_response(request)
+        length = request.META.get("CONTENT_LENGTH") or "0"
+        is_read = not length.isdigit() or int(length) <= MOST_SENT
+        response = self.get_response(request) if is_read else too_large(request)
         response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
         if not request.path.startswith(settings.STATIC_URL):
@@ -38,12 +44,34 @@ class Refusals:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, problem: Exception) -> HttpResponse | None:
+        if unstorable(problem):
+            logger.warning("refused what no field had refused: %s", problem, exc_info=problem)
+            problem = BadInput(UNSTORABLE)
         return self.said(request, problem) if isinstance(problem, BadInput | Refused) else None
 
     def said(self, request: HttpRequest, problem: BadInput | Refused) -> HttpResponse:
         if request.path.startswith("/api/"):
             return problem_document(status=problem.status, title=type(problem).__name__, detail=str(problem))
         return render(request, "errors/refused.html", {"problem": problem}, status=problem.status)
+
+
+UNSTORABLE = (
+    "Something that was sent holds a NUL character, half of a character pair or more than a field takes. "
+    "Nothing was stored: take it out and send again."
+)
+
+
+def unstorable(problem: Exception) -> bool:
+    """What a database's driver says of text or a number that it cannot hold."""
+    is_text = isinstance(problem, ValueError) and "NUL (0x00)" in str(problem)
+    return is_text or isinstance(problem, UnicodeEncodeError | DataError)
+
+
+def too_large(request: HttpRequest) -> HttpResponse:
+    said = f"The request has more than {MOST_SENT:,} bytes and was not read. Send less at once."
+    if request.path.startswith("/api/"):
+        return problem_document(status=413, title="Request Entity Too Large", detail=said)
+    return HttpResponse(said, status=413, content_type="text/plain; charset=utf-8")
 
 
 def problem_document(*, status: int, title: str, detail: str) -> JsonResponse:
