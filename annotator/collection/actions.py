@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.collection.models import ChangedFile, Comment, Item, ItemText, Patch, Repository
+from annotator.collection.models import ChangedFile, Comment, Harvest, Item, ItemText, Patch, Repository, Window
+from annotator.collection.wanted import Wanted
 from annotator.history.actions import record
 from annotator.studies.models import Study
 from annotator.web.errors import Refused
@@ -124,4 +125,105 @@ def _keep_files(pairs: Sequence[tuple[Item, ItemCopy]]) -> None:
     stored = ChangedFile.objects.bulk_create(changed for changed, _ in files)
     Patch.objects.bulk_create(
         Patch(file=changed, text=patch) for changed, (_, patch) in zip(stored, files, strict=True)
+    )
+
+
+@transaction.atomic
+def start_harvest(
+    *, study: Study, wanted: Wanted, repositories: Sequence[Repository], by: User | None, now: dt.datetime | None = None
+) -> Harvest:
+    """A harvest that waits, with one window for each repository; `repositories` are the study's rows of them."""
+    last = Harvest.objects.filter(study=study).order_by("-number").values_list("number", flat=True).first() or 0
+    harvest = Harvest.objects.create(study=study, number=last + 1, query=wanted.document(), created_by=by)
+    starts = dt.datetime.combine(wanted.first, dt.time.min, dt.UTC)
+    ends = (now or timezone.now()).replace(microsecond=0)
+    if wanted.last is not None:
+        ends = dt.datetime.combine(wanted.last, dt.time(23, 59, 59), dt.UTC)
+    Window.objects.bulk_create(
+        Window(harvest=harvest, repository=repository, starts=starts, ends=ends) for repository in set(repositories)
+    )
+    _tell("started a harvest", harvest, by=by, new=harvest.query)
+    return harvest
+
+
+@dataclass(frozen=True)
+class Place:
+    """A repository on a forge, by the id that stays through renames."""
+
+    github_id: int
+    host: str
+    owner: str
+    name: str
+
+
+@transaction.atomic
+def repository_at(*, study: Study, place: Place) -> Repository:
+    """The study's row of it: by its id, else by its place, else by its label; else new."""
+    rows = Repository.objects.filter(study=study)
+    label = f"{place.owner}/{place.name}"
+    unclaimed = rows.filter(github_id=None)
+    row = (
+        rows.filter(github_id=place.github_id).first()
+        or unclaimed.filter(host__in=["", place.host], owner__iexact=place.owner, name__iexact=place.name).first()
+        or unclaimed.filter(label__iexact=label, owner="").first()
+    )
+    if row is None:
+        taken = rows.filter(label=label).exists()  # by another repository that once had this name
+        row = Repository(study=study, label=f"{label} ({place.github_id})" if taken else label)
+    row.host, row.github_id = row.host or place.host, place.github_id
+    row.owner, row.name = row.owner or place.owner, row.name or place.name
+    row.save()
+    return row
+
+
+@transaction.atomic
+def pause(*, harvest: Harvest, by: User) -> None:
+    """Whoever carries it out stops before the next thing is stored."""
+    _turn(harvest, to=Harvest.State.PAUSED, out_of=("waiting", "running"))
+    _tell("paused a harvest", harvest, by=by)
+
+
+@transaction.atomic
+def resume(*, harvest: Harvest, by: User) -> None:
+    """It waits for a worker, and goes on from where it was."""
+    _turn(harvest, to=Harvest.State.WAITING, out_of=("paused", "failed"))
+    _tell("resumed a harvest", harvest, by=by)
+
+
+@transaction.atomic
+def cancel(*, harvest: Harvest, by: User) -> None:
+    """For good. What was collected stays."""
+    _turn(harvest, to=Harvest.State.CANCELLED, out_of=("waiting", "running", "paused", "failed"))
+    _tell("cancelled a harvest", harvest, by=by)
+
+
+@transaction.atomic
+def finish_harvest(*, harvest: Harvest, owner: str) -> None:
+    mine = Harvest.objects.filter(pk=harvest.pk, lease_owner=owner, state=Harvest.State.RUNNING)
+    done = mine.update(
+        state=Harvest.State.DONE, lease_owner="", lease_until=None, wake_at=None, finished_at=timezone.now()
+    )
+    if done:
+        _tell("finished a harvest", harvest, by=harvest.created_by)
+    harvest.refresh_from_db()
+
+
+def _turn(harvest: Harvest, *, to: str, out_of: Sequence[str]) -> None:
+    changed = Harvest.objects.filter(pk=harvest.pk, state__in=out_of).update(
+        state=to, lease_owner="", lease_until=None, wake_at=None
+    )
+    harvest.refresh_from_db()
+    if not changed:
+        raise Refused(f"Harvest {harvest.number} is {harvest.get_state_display().lower()}; that cannot be done now.")
+
+
+def _tell(verb: str, harvest: Harvest, *, by: User | None, new: object = None) -> None:
+    record(
+        verb,
+        by=by,
+        kind="harvest",
+        object_id=harvest.pk,
+        label=str(harvest),
+        study_id=harvest.study_id,
+        new=new,
     )

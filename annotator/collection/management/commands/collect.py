@@ -1,0 +1,62 @@
+"""Collect pull requests or issues from GitHub into a study."""
+
+import os
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from annotator.collection.foreground import access_from, collect, sleeping, unique
+from annotator.collection.wanted import Wanted, period, words
+from annotator.studies.models import Study
+from annotator.web.command import Command as Base
+from annotator.web.errors import BadInput
+
+
+class Command(Base):
+    help = "Collect pull requests or issues from GitHub into a study. Run again, it resumes or looks for what is new."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("slug", help="the study")
+        parser.add_argument("--repo", required=True, nargs="+", action="extend", metavar="O/R", help="owner/name")
+        parser.add_argument("--kind", choices=["pull_request", "issue"], default="pull_request")
+        parser.add_argument("--merged", metavar="A..B", help="merged in this period, both days included (UTC)")
+        parser.add_argument("--closed", metavar="A..B", help="closed in this period, both days included (UTC)")
+        parser.add_argument("--match", metavar="WORDS", default="", help="a word in title or label begins like one")
+        parser.add_argument("--label", nargs="+", action="extend", default=[], metavar="L", help="has all of these")
+        parser.add_argument("--limit", type=int, metavar="N", help="the newest N of each repository")
+
+    def answer(self, **options: Any) -> Any:
+        study = Study.objects.filter(slug=options["slug"]).first()
+        if study is None:
+            raise BadInput(f"There is no study “{options['slug']}”.")
+        wanted = wanted_of(options)
+        wait = sleeping(lambda text: None if options["json"] else self.stdout.write(text))
+        return collect(study=study, wanted=wanted, access=access_from(os.environ), wait=wait)
+
+    def show(self, result: dict[str, Any]) -> None:
+        requests = result["requests"]
+        self.stdout.write(f"Found {result['found']:,}, fetched {result['fetched']:,}.")
+        for gone in result["unavailable"]:
+            self.stdout.write(f"Unavailable: {gone['repository']}#{gone['number']} ({gone['reason']})")
+        if result["capped"]:
+            self.stdout.write(f"Capped: {result['capped']:,} hits in one second that GitHub's search does not give.")
+        self.stdout.write(f"Complete: {'yes' if result['complete'] else 'no'}.")
+        self.stdout.write(f"{requests['rest']:,} REST and {requests['graphql']:,} GraphQL requests.")
+
+
+def wanted_of(options: dict[str, Any]) -> Wanted:
+    if options["merged"] and options["closed"]:
+        raise BadInput("Give --merged or --closed, not both: a harvest walks back through one of them.")
+    when: dict[str, Any] = {}
+    for moment in ("merged", "closed"):
+        if options[moment]:
+            first, last = period(options[moment])
+            when = {"moment": moment, "first": first, "last": last}
+    return Wanted(
+        repositories=unique(options["repo"]),
+        kind=options["kind"],
+        words=words(options["match"]),
+        labels=tuple(dict.fromkeys(options["label"])),
+        limit=options["limit"],
+        **when,
+    )
