@@ -45,6 +45,10 @@ class Option:
     narrower: tuple[Narrower, ...]
 
     @property
+    def has_rule(self) -> bool:
+        return bool(self.include or self.exclude or self.examples)
+
+    @property
     def is_long(self) -> bool:
         size = len(self.definition) + len(self.include) + len(self.exclude) + sum(map(len, self.examples))
         return size + sum(len(sub.name) + 8 for sub in self.narrower) > LONG_DETAIL

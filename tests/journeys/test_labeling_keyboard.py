@@ -1,5 +1,6 @@
 """Labelling in a real browser, by keyboard: a whole afternoon's acts in one sitting."""
 
+import gzip
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from annotator.codebook.presets import MAIN, preset
 from annotator.collection.models import ChangedFile, Comment, Item, ItemText, Patch
 from annotator.labeling.models import Answer, Assignment, FurtherBug, Round
 from tests.factories import StudyFactory, make_bugs, make_round, member
+from tests.journeys.acts import PASSWORD, with_password
 
 PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
 EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes of the failures that some journeys are about
@@ -198,18 +200,47 @@ def test_without_script_enter_in_a_popover_does_what_the_popover_is_for(at_desk,
     assert (turn_at(1).state, turn_at(1).skip_reason) == ("skipped", "Text or diff is incomplete")
 
 
+def outside(page: Page) -> list[str]:
+    """What one must see while labelling, and cannot: choices, the definition, the button that saves."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll('.opt > label, .fct.on .opt:has(:checked) .detail, [data-save]')]
+            .filter((el) => { const b = el.getBoundingClientRect(); return b.top < 0 || b.bottom > innerHeight || b.right > innerWidth; })
+            .map((el) => el.textContent)"""
+    )
+    return found
+
+
 def test_all_facets_and_the_definition_are_in_sight(at_desk, rating):
     page = at_desk()
     keys(page, "r 2")
     for size in (page.viewport_size, SHORT):
         page.set_viewport_size(size)
-        outside = page.evaluate(
-            """() => [...document.querySelectorAll('.opt > label, .fct.on .opt:has(:checked) .detail, [data-save]')]
-                .filter((el) => { const b = el.getBoundingClientRect(); return b.top < 0 || b.bottom > innerHeight || b.right > innerWidth; })
-                .map((el) => el.textContent)"""
-        )
-        assert outside == [], f"out of sight at {size}"
+        assert outside(page) == [], f"out of sight at {size}"
     assert page.locator(".fcts-in").evaluate("el => el.scrollHeight - el.clientHeight") == 0
+
+
+def test_every_definition_and_its_narrower_choices_are_shown_whole(at_desk, rating):
+    page = at_desk()
+    cut = page.locator(".detail").evaluate_all(
+        "all => all.filter((el) => el.scrollHeight > el.clientHeight).map((el) => el.textContent)"
+    )
+    assert cut == []
+    body = page.locator("#panel").evaluate("el => el.scrollHeight - el.clientHeight")
+    assert body == 0, f"the panel scrolls by {body} px"
+
+
+def test_a_message_above_pushes_nothing_out_of_sight(at_desk, rating, alice):
+    page = at_desk()
+    person = with_password(alice)
+    page.context.clear_cookies(name="sessionid")
+    page.goto("/accounts/login/?next=/frameworks/rounds/1/label/")
+    page.get_by_label("Username").fill(person.username)
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator(".messages")).to_be_visible()
+    keys(page, "r 2")
+    assert outside(page) == []
+    assert page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
 
 
 def test_keys_do_nothing_while_typing_or_when_switched_off(at_desk, rating):
@@ -362,9 +393,10 @@ def test_the_page_is_accessible_and_fits_a_phone(at_desk, rating, accessible, fi
 def test_the_page_is_light(at_desk, rating):
     page = at_desk()
     page.wait_for_load_state("networkidle")
-    sizes = page.evaluate(
+    names = page.evaluate(
         """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
-            .map((entry) => [entry.name, entry.decodedBodySize])"""
+            .map((entry) => entry.name)"""
     )
-    assert len(sizes) <= 12, sizes
-    assert sum(size for _, size in sizes) <= 150_000  # uncompressed; over the wire it is about half
+    assert len(names) <= 12, names
+    sizes = {name: len(gzip.compress(page.context.request.get(name).body(), 6)) for name in names}
+    assert sum(sizes.values()) <= 75_000, sizes  # as it goes over the wire: half of what a cold page may weigh
