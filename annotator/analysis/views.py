@@ -18,7 +18,7 @@ from annotator.studies.models import Study
 
 
 def asked(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "").replace("\x00", "")
+    return request.GET.get(name, "")
 
 
 @login_required

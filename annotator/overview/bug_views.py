@@ -51,8 +51,8 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
 def _filters(sent: QueryDict, facets: list[Facet]) -> bugs.Filters:
     labels = {facet.key: sent.get(facet.key, "").strip() for facet in facets}
     return bugs.Filters(
-        words=sent.get("q", "").replace("\x00", "").strip()[:200],
-        repository=sent.get("repository", "").replace("\x00", ""),
+        words=sent.get("q", "").strip()[:200],
+        repository=sent.get("repository", ""),
         round=sent.get("round", ""),
         state=sent.get("state", ""),
         labels={facet: uid for facet, uid in labels.items() if uid.isascii() and uid.isalnum()},
