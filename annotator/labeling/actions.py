@@ -15,6 +15,7 @@ from annotator.history.actions import record
 from annotator.labeling import dealing
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
 from annotator.labeling.places import free_place, take_place
+from annotator.labeling.queries import stands
 from annotator.labeling.submission import Submission, check, check_text, check_texts
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
@@ -155,7 +156,7 @@ def set_gate(*, round_: Round, coefficient: str, method: str, bound: float, min_
 
 @transaction.atomic
 def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assignment:
-    """Store the rater's answers. The same submission twice counts once; a later one is a new revision."""
+    """Store the rater's answers. The same submission twice counts once; one that changes something is a new revision."""
     round_ = _take_round(assignment.round_id)
     assignment = _own(assignment, by=by)
     if submission.key and submission.key == assignment.submission_key:
@@ -163,9 +164,13 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
     _refuse_closed(round_)
     choices = choices_of(round_.study.codebook)
     rows = check(submission, choices)
+    now = timezone.now()
+    reason = (choices.reason(submission.not_a_bug) or "")[:80] if submission.not_a_bug else ""
+    if stands(assignment, submission, rows=rows, reason=reason):
+        _mark_submitted(assignment, submission, revision=assignment.revision, now=now)
+        return assignment
     assisted = {facet.id for facet in choices.facets.values() if facet.key in submission.assisted}
     _hold_place(assignment, round_)
-    now = timezone.now()
     revision = assignment.revision + 1
     before = _retire_current(assignment)
     Answer.objects.bulk_create(
@@ -183,7 +188,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         for facet, category, slot in rows
     )
     _pin(assignment, submission, revision=revision)
-    assignment.not_a_bug_reason = (choices.reason(submission.not_a_bug) or "")[:80] if submission.not_a_bug else ""
+    assignment.not_a_bug_reason = reason
     _mark_submitted(assignment, submission, revision=revision, now=now)
     record(
         "answered" if revision == 1 else "changed an answer",

@@ -7,7 +7,8 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotator.accounts.models import User
-from annotator.labeling.models import Assignment, Round
+from annotator.labeling.models import Answer, Assignment, Evidence, Round
+from annotator.labeling.submission import Chosen, Submission
 from annotator.studies.models import Study
 
 State = Assignment.State
@@ -77,3 +78,18 @@ def to_label(study: Study, rater: User) -> int:
 def open_round_ids(study_id: int) -> list[int]:
     """For leaving out what happened blind in them; see Event.objects.outside_rounds."""
     return list(Round.objects.open().filter(study_id=study_id).values_list("pk", flat=True))
+
+
+def stands(assignment: Assignment, submission: Submission, *, rows: Sequence[Chosen], reason: str) -> bool:
+    """Whether the rater's current revision says all that is sent: the same answers, reason, confidence, note and pins."""
+    if assignment.state != State.SUBMITTED:
+        return False
+    said = (assignment.not_a_bug_reason, assignment.confidence, assignment.note)
+    if said != (reason, submission.confidence, submission.note):
+        return False
+    answers = Answer.objects.filter(assignment=assignment, is_current=True).values_list("facet_id", "category_id")
+    if set(answers) != {(facet, category) for facet, category, _ in rows}:
+        return False
+    pins = Evidence.objects.filter(assignment=assignment, is_current=True).order_by("position")
+    sent = [(pin.kind, pin.anchor[:200], pin.place[:500], pin.quote[:2000]) for pin in submission.pins]
+    return list(pins.values_list("kind", "anchor", "place", "quote")) == sent

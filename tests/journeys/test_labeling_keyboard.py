@@ -17,7 +17,7 @@ from tests.factories import StudyFactory, make_bugs, make_round, member
 from tests.journeys.acts import PASSWORD, with_password
 
 PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
-EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes of the failures that some journeys are about
+EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes where journeys are about failures
 SHORT = {"width": 1366, "height": 650}
 
 

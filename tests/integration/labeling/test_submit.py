@@ -1,5 +1,8 @@
 """One rater's submission: what is stored, and what is refused without a trace."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from django.db import DatabaseError, IntegrityError, transaction
 
@@ -8,7 +11,7 @@ from annotator.history.models import Event
 from annotator.labeling.actions import freeze, park, save_draft, skip, submit
 from annotator.labeling.models import Answer, Assignment
 from annotator.labeling.places import next_for
-from annotator.labeling.submission import Submission
+from annotator.labeling.submission import Pin, Submission
 from annotator.web.errors import BadInput, Refused
 from tests.factories import answer
 
@@ -35,6 +38,37 @@ def test_later_answer_is_a_new_revision_and_the_old_one_stays(main_round, bugs, 
     answer(main_round, bugs[0], alice, GOOD | {"cause": "shape"})
     rows = Answer.objects.filter(bug=bugs[0], facet__key="cause").order_by("revision")
     assert [(row.category.name, row.is_current) for row in rows] == [("type", False), ("shape", True)]
+
+
+PIN = Pin(kind="line", anchor="f0n2", place="a.py:2", quote="y")
+WHOLE: dict[str, Any] = {"confidence": "sure", "note": "Slot is half.", "pins": [PIN]}
+
+
+def test_an_unchanged_answer_saved_again_adds_nothing_but_its_time(main_round, bugs, alice):
+    answer(main_round, bugs[0], alice, GOOD, active_seconds=30, key="k1", **WHOLE)
+    events = Event.objects.count()
+    for _ in range(2):  # sent twice, as after a lost connection: its time counts once
+        again = answer(main_round, bugs[0], alice, GOOD, active_seconds=12, key="k2", **WHOLE)
+    assert (again.revision, again.active_seconds) == (1, 42)
+    assert Answer.objects.filter(assignment=again).count() == 3
+    assert again.evidence.count() == 1
+    assert Event.objects.count() == events
+
+
+def test_a_reason_saved_again_unchanged_adds_nothing(main_round, bugs, alice):
+    for key in ("k1", "k2"):
+        done = answer(main_round, bugs[0], alice, {}, not_a_bug="new feature", key=key)
+    assert done.revision == 1
+    assert answer(main_round, bugs[0], alice, {}, not_a_bug="documentation").revision == 2
+
+
+@pytest.mark.parametrize(
+    "change", [{"confidence": ""}, {"note": "Slot is whole."}, {"pins": []}, {"pins": [replace(PIN, quote="z")]}]
+)
+def test_whatever_is_changed_is_a_new_revision(main_round, bugs, alice, change):
+    answer(main_round, bugs[0], alice, GOOD, **WHOLE)
+    assert answer(main_round, bugs[0], alice, GOOD, **(WHOLE | change)).revision == 2
+    assert Event.objects.filter(verb="changed an answer").count() == 1
 
 
 def test_not_a_bug_answers_the_verdict_alone(main_round, bugs, alice):
