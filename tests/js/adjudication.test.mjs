@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { load } from "./load.mjs";
 
 const { isTyping, meaning, neighbour } = await load("adjudication.js");
-const { places } = await load("adjudication_pins.js");
+const { fileOf, places } = await load("adjudication_pins.js");
 
 const field = (typing) => ({ matches: (selector) => typing && selector.startsWith("textarea") });
 const press = (key, more = {}) => ({ key, target: field(false), ...more });
@@ -37,4 +37,11 @@ test("each pinned place knows the sides that pinned it, once", () => {
   const pin = (letter, anchor) => ({ dataset: { pin: letter }, getAttribute: () => `#${anchor}` });
   const found = places([pin("A", "f0n3"), pin("B", "f0n3"), pin("A", "f0n3"), pin("B", "c1")]);
   assert.deepEqual([...found], [["f0n3", ["A", "B"]], ["c1", ["B"]]]);
+});
+
+test("a pin on a line names the file whose diff holds it", () => {
+  assert.equal(fileOf("f12n178"), "12");
+  assert.equal(fileOf("f1o9"), "1");
+  assert.equal(fileOf("desc"), null);
+  assert.equal(fileOf("c3"), null);
 });
