@@ -6,9 +6,7 @@ from annotator.web import wake
 
 
 @pytest.mark.django_db
-def test_a_broker_that_is_down_is_logged_and_not_raised(
-    settings, tmp_path, caplog, django_capture_on_commit_callbacks
-):
+def test_a_broker_that_is_down_is_logged_and_not_raised(settings, tmp_path, caplog, django_capture_on_commit_callbacks):
     settings.CELERY_BROKER_URL = f"redis+socket://{tmp_path}/nobody.sock"
     wake.sender.cache_clear()
     with caplog.at_level(logging.WARNING), django_capture_on_commit_callbacks(execute=True) as callbacks:

@@ -38,17 +38,14 @@ def test_only_changed_words_of_a_changed_line_are_marked() -> None:
 
 
 def test_code_of_a_patch_is_never_markup() -> None:
-    html = diff.table(
-        "f1", "x.html", "@@ -1 +1 @@\n-<script>alert(1)</script>\n+<img src=x onerror=alert(1)>"
-    )
+    html = diff.table("f1", "x.html", "@@ -1 +1 @@\n-<script>alert(1)</script>\n+<img src=x onerror=alert(1)>")
     assert "<script" not in html
     assert "<img" not in html
 
 
 def test_what_is_no_patch_is_shown_as_it_stands() -> None:
     assert (
-        diff.table("f1", "a.py", "Binary <files> differ")
-        == '<pre class="diff-plain">Binary &lt;files&gt; differ</pre>'
+        diff.table("f1", "a.py", "Binary <files> differ") == '<pre class="diff-plain">Binary &lt;files&gt; differ</pre>'
     )
 
 

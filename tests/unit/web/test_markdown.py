@@ -38,9 +38,8 @@ def test_nothing_runs_loads_or_styles(text: str) -> None:
 
 
 def test_pictures_become_links() -> None:
-    assert (
-        '<a href="https://example.org/a.png" rel="nofollow noopener noreferrer">[loss curve]</a>'
-        in render("![loss curve](https://example.org/a.png)")
+    assert '<a href="https://example.org/a.png" rel="nofollow noopener noreferrer">[loss curve]</a>' in render(
+        "![loss curve](https://example.org/a.png)"
     )
 
 
