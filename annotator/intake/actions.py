@@ -11,7 +11,7 @@ from annotator.accounts.models import User
 from annotator.adjudication.actions import settle_at_close
 from annotator.agreement.actions import take_snapshot
 from annotator.history.actions import record
-from annotator.intake.heads import heads_of
+from annotator.intake.heads import Head, heads_of
 from annotator.intake.mapping import Mapping, to_document
 from annotator.intake.models import Import
 from annotator.intake.planning import Progress, make_plan, without_collecting
@@ -96,10 +96,14 @@ def finish(row: Import, report: dict[str, Any], stored: Stored | None, *, by: Us
 # --- in the browser: upload, choose columns, check, start
 
 
-@transaction.atomic
 def upload(*, study: Study, filename: str, data: bytes, by: User) -> Import:
     """Keep a file that can be read; which of its columns mean what comes next."""
-    head = heads_of(data, filename=filename)
+    head = heads_of(data, filename=filename)  # outside the transaction, which on SQLite keeps all others waiting
+    return keep_upload(study=study, filename=filename, data=data, head=head, by=by)
+
+
+@transaction.atomic
+def keep_upload(*, study: Study, filename: str, data: bytes, head: Head, by: User) -> Import:
     Study.objects.select_for_update().get(pk=study.pk)
     row = new_import(study=study, filename=filename, data=data, by=by)
     row.head = head
@@ -119,10 +123,13 @@ def sheet_of(row: Import, mapping: Mapping) -> Sheet:
     return read_sheet(grid, header_rows=mapping.header_rows)
 
 
-@transaction.atomic
 def choose(*, row: Import, mapping: Mapping, by: User) -> Import:
-    """Set how the columns are read, and keep what a dry run says of it."""
-    report = check(row, mapping)
+    """Set how the columns are read, and keep what a dry run says of it: outside the transaction, as above."""
+    return keep_choice(row=row, mapping=mapping, report=check(row, mapping), by=by)
+
+
+@transaction.atomic
+def keep_choice(*, row: Import, mapping: Mapping, report: dict[str, Any], by: User) -> Import:
     row = taken(row, Import.State.UPLOADED, Import.State.FAILED)
     row.mapping, row.report, row.state = to_document(mapping), report, Import.State.UPLOADED
     row.rows_total = report["rows"]

@@ -12,8 +12,8 @@ from annotator.adjudication.actions import forget_settled, settle_at_close
 from annotator.adjudication.finals import withdraw_finals
 from annotator.agreement.actions import take_snapshot
 from annotator.agreement.models import Snapshot
-from annotator.codebook.actions import publish_version
-from annotator.codebook.models import Category, Codebook
+from annotator.codebook.actions import withdraw_categories
+from annotator.codebook.models import Codebook
 from annotator.collection.models import Context, Item, Repository
 from annotator.history.actions import record
 from annotator.intake.actions import taken
@@ -39,7 +39,7 @@ TABLES: tuple[tuple[str, type[Model], str], ...] = (
     ("item", Item, "an item"),
 )
 # what others may use by now stays with them
-SHARED: tuple[tuple[str, type[Model]], ...] = (("repository", Repository), ("category", Category), ("user", User))
+SHARED: tuple[tuple[str, type[Model]], ...] = (("repository", Repository), ("user", User))
 CHUNK = 500
 
 
@@ -78,7 +78,8 @@ def undo(*, row: Import, by: User) -> Import:
         settle_at_close(round_=round_, by=by)
         take_snapshot(round_=round_, by=by)
     if "category" in created:
-        publish_version(codebook=Codebook.objects.get(study=row.study), by=by, reason=f"Import {row.number} undone")
+        codebook, reason = Codebook.objects.get(study=row.study), f"Import {row.number} undone"
+        withdraw_categories(codebook=codebook, category_ids=ids_in(created["category"]), by=by, reason=reason)
     row.state, row.finished_at, row.created_ids = Import.State.UNDONE, timezone.now(), {}
     row.save(update_fields=["state", "finished_at", "created_ids"])
     record("undid an import", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=row.study_id)
