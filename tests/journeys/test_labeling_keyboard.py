@@ -143,6 +143,39 @@ def test_after_a_refused_save_the_next_key_answers_what_is_open(at_desk, rating)
     assert (stored["root_cause"], stored["symptom"]) == ("API Incompatibility", "Crash")
 
 
+def test_each_key_goes_on_and_a_point_narrows_the_facet_answered_last(at_desk, rating):
+    page = at_desk()
+    keys(page, "2")
+    expect(page.locator('.fct.on[data-name="Symptom"]')).to_be_visible()
+    narrower = page.locator(".opt.held .sub label").first
+    expect(narrower).to_be_visible()  # in sight still, though the next question has the keys
+    keys(page, "s")
+    expect(page.locator(".opt.held")).to_have_count(0)
+    keys(page, ". 1 2 . 3 3 1 . 4")
+    save(page)
+    assert chosen(turn_at(0)) == {
+        "root_cause": "Tensor type issue",
+        "symptom": "Incorrect model structure",
+        "stage": "Training",
+        "level": "Utility API",
+        "verdict": "bug",
+    }
+    keys(page, "s 1 . 1")  # nothing is narrower than a crash: no other question is answered instead
+    expect(page.locator("#answer input:checked[name^=f-]")).to_have_count(1)
+
+
+def test_every_degree_of_confidence_has_its_key_and_can_be_taken_back(at_desk, rating):
+    page = at_desk()
+    expect(page.locator("#confidence kbd")).to_have_text("U")
+    for key, value in (("u", "unsure"), ("u", "fairly"), ("u", "sure"), ("u", ""), ("Shift+U", "sure")):
+        page.keyboard.press(key)
+        checked = page.locator("#confidence input:checked")
+        assert (checked.get_attribute("value") if checked.count() else "") == value
+    keys(page, "5 1 1 1")
+    save(page)
+    assert turn_at(0).confidence == "sure"
+
+
 def test_evidence_is_pinned_by_key_and_undone_by_key(at_desk, rating):
     page = at_desk()
     while not page.locator(".diff").count():

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { counted, isTyping, matches, meaning, nextOpen } = await load("keys.js");
+const { stepped, counted, isTyping, matches, meaning, nextOpen } = await load("keys.js");
 
 const page = { matches: () => false };
 const field = { matches: (selector) => selector.startsWith("textarea") };
@@ -57,4 +57,11 @@ test("search finds a part of a name, whatever the case, and an empty search find
   assert.equal(matches("Type Issue", " issue "), true);
   assert.equal(matches("Type Issue", "shape"), false);
   assert.equal(matches("Type Issue", "  "), true);
+});
+test("confidence goes round from not given, either way", () => {
+  assert.deepEqual([-1, 0, 1, 2].map((at) => stepped(at, 1, 3)), [0, 1, 2, 3]);
+  assert.deepEqual([-1, 2, 1, 0].map((at) => stepped(at, -1, 3)), [2, 1, 0, 3]);
+});
+test("Shift with a letter is told, for keys that go both ways", () => {
+  assert.deepEqual(meaning(press("U", { shiftKey: true })), { act: "key", key: "U", back: true });
 });

@@ -9,7 +9,7 @@ export const meaning = (event, { on = true } = {}) => {
   if (event.key === "Escape") return isTyping(event.target) ? { act: "leave" } : null;
   if (!on || event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event.target)) return null;
   if (event.key.length !== 1 || event.key === " ") return null;
-  return { act: "key", key: event.key.toUpperCase() };
+  return { act: "key", key: event.key.toUpperCase(), ...(event.shiftKey && { back: true }) };
 };
 
 // The open facet that comes next: after this one, else from the top; the first open one where none is given.
@@ -41,6 +41,7 @@ const byData = (root, name, value) => [...root.querySelectorAll(`[data-${name}]`
 let active = null; // the facet that a plain key chooses in
 let last = null; // the option chosen last: `.` and a digit narrows it
 let narrowing = false;
+let going = false; // the keys go on by themselves: what can be narrowed stays in sight until one moves
 
 const activate = (facet) => {
   active = facet;
@@ -57,26 +58,32 @@ const nextHere = () => {
   if (open) activate(open);
   return Boolean(open);
 };
-const choose = (input, { jump }) => {
+// Choosing by key always goes on to the next open facet; one that takes any number keeps the keys.
+const choose = (input) => {
   const facet = input.closest(".fct");
   input.checked = input.type === "checkbox" ? !input.checked : true;
   input.focus();
   input.dispatchEvent(new Event("change", { bubbles: true }));
-  if (!jump || facet.hasAttribute("data-many")) return;
-  const next = nextOpen(facets(), facet);
+  const next = facet.hasAttribute("data-many") ? null : nextOpen(facets(), facet);
+  going = true;
   if (next) focusFacet(next);
+  going = false;
+};
+const hold = (option) => {
+  for (const held of document.querySelectorAll(".opt.held")) held.classList.remove("held");
+  if (option?.querySelector(".sub")) option.classList.add("held");
 };
 const chooseHere = (key) => {
   const input = active && [...active.querySelectorAll(".opt > input")].find((el) => el.dataset.k === key);
   if (!input) return false;
-  last = input.closest(".opt");
-  choose(input, { jump: !last.querySelector(".sub") });
+  choose(input);
+  hold(last);
   return true;
 };
 const narrow = (key) => {
   const input = last && byData(last.querySelector(".detail") ?? last, "k", key);
-  if (input) choose(input, { jump: true });
-  return Boolean(input);
+  if (input) choose(input);
+  else document.querySelector("#live").textContent = `Nothing is narrowed by . and ${key}`;
 };
 const popover = () => document.querySelector("[popover]:popover-open");
 const inPopover = (open, key) => {
@@ -98,17 +105,29 @@ const press = (key) => {
   if (el.type === "radio") el.focus();
   return true;
 };
-const onKey = (key) => {
+// Unsure, fairly sure, sure, not given, and again; the other way with Shift.
+export const stepped = (at, by, count) => ((at < 0 ? count : at) + by + count + 1) % (count + 1);
+const sureness = (by) => {
+  const steps = [...(form()?.querySelectorAll("[name=confidence]") ?? [])].reverse();
+  if (!steps.length) return false;
+  const to = steps[stepped(steps.findIndex((el) => el.checked), by, steps.length)];
+  for (const el of steps) el.checked = el === to;
+  steps[0].dispatchEvent(new Event("change", { bubbles: true }));
+  document.querySelector("#live").textContent = `Confidence: ${to?.parentElement.textContent.trim() ?? "not given"}`;
+  return true;
+};
+const onKey = (key, back) => {
   const open = popover();
   if (open) return inPopover(open, key), true;
   if (narrowing) {
     narrowing = false;
-    if (narrow(key)) return true;
+    return narrow(key), true; // never a choice elsewhere
   }
   if (key === ".") return (narrowing = true);
   if (key === "/") return find();
+  if (key === "U") return sureness(back ? -1 : 1);
   const facet = facets().find((each) => each.dataset.key === key);
-  if (facet) return focusFacet(facet), true;
+  if (facet) return focusFacet(facet), hold(null), true;
   return chooseHere(key) || press(key);
 };
 const save = () => {
@@ -160,7 +179,7 @@ if (typeof document !== "undefined") {
     else if (asked.act === "save") {
       event.preventDefault();
       save();
-    } else if (onKey(asked.key)) event.preventDefault();
+    } else if (onKey(asked.key, asked.back)) event.preventDefault();
   });
   document.addEventListener("change", (event) => {
     if (event.target.matches("[data-keys-switch]")) {
@@ -185,6 +204,7 @@ if (typeof document !== "undefined") {
   document.addEventListener("focusin", (event) => {
     const facet = event.target.closest?.(".fct");
     if (facet) activate(facet);
+    if (!going) hold(null);
   });
   // search: names alone, not definitions; dims what does not match and never moves a row
   document.addEventListener("input", (event) => {
@@ -200,8 +220,8 @@ if (typeof document !== "undefined") {
     if (!hit || event.target.value.trim() === "") return;
     event.target.value = "";
     event.target.dispatchEvent(new Event("input", { bubbles: true }));
-    last = hit.closest(".opt");
-    choose(hit, { jump: !last.querySelector(".sub") });
+    choose(hit);
+    hold(last);
   });
   document.addEventListener("htmx:afterSettle", start);
   start();
