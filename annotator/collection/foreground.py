@@ -6,6 +6,7 @@ import secrets
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from os import environ
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -60,11 +61,11 @@ class Access:
         return GitHub(self.url, keys, clock=self.clock, pause=self.pause)
 
 
-def access_from(environment: Any) -> Access:
-    tokens = tuple(dict.fromkeys(re.split(r"[\s,]+", environment.get("GITHUB_TOKENS", "").strip())))
+def access_from_environment() -> Access:
+    tokens = tuple(dict.fromkeys(re.split(r"[\s,]+", environ.get("GITHUB_TOKENS", "").strip(" ,\n"))))
     if tokens == ("",):
         raise BadInput("There is no GitHub token: give one or more in GITHUB_TOKENS, separated by commas.")
-    return Access(environment.get("GITHUB_API_URL", "").strip() or GITHUB_API, tokens)
+    return Access(environ.get("GITHUB_API_URL", "").strip() or GITHUB_API, tokens)
 
 
 def collect(*, study: Study, wanted: Wanted, access: Access, wait: Wait) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def test_a_renamed_repository_makes_no_second_item(study, server, clock, place):
     assert Harvest.objects.count() == 2
 
 
-def test_a_refused_token_is_one_line_without_the_token_and_leaves_no_row(study, server, capsys, monkeypatch):
+def test_a_refused_token_is_one_line_without_the_token_and_leaves_no_row(study, server, capsys, monkeypatch, caplog):
     monkeypatch.setenv("GITHUB_API_URL", server.url)
     monkeypatch.setenv("GITHUB_TOKENS", "ghp_wrong_one")
     before = rows()
@@ -231,6 +231,7 @@ def test_a_refused_token_is_one_line_without_the_token_and_leaves_no_row(study, 
     assert (ended.value.code, told.out, len(told.err.strip().splitlines())) == (2, "", 1)
     assert "refused the token" in told.err
     assert "ghp_wrong_one" not in told.err
+    assert caplog.records == []  # else a line more on the terminal
     assert rows() == before
 
 
@@ -320,3 +321,10 @@ def test_paused_and_cancelled_it_stops_before_it_stores_more(study, server, cloc
         resume(harvest=harvest, by=lee)
     assert collected(study, server, clock, replace(MERGED, limit=1))["found"] == 1
     assert Harvest.objects.count() == 2
+
+
+def test_without_a_token_it_says_what_to_give(study, capsys, monkeypatch):
+    monkeypatch.setenv("GITHUB_TOKENS", " ")
+    with pytest.raises(SystemExit):
+        call_command("collect", study.slug, "--repo", "frame/work")
+    assert "GITHUB_TOKENS" in capsys.readouterr().err

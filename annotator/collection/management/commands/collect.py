@@ -1,11 +1,13 @@
 """Collect pull requests or issues from GitHub into a study."""
 
-import os
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.collection.foreground import access_from, collect, sleeping, unique
+from annotator.collection.foreground import access_from_environment, collect, sleeping, unique
 from annotator.collection.wanted import Wanted, period, words
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
@@ -31,7 +33,8 @@ class Command(Base):
             raise BadInput(f"There is no study “{options['slug']}”.")
         wanted = wanted_of(options)
         wait = sleeping(lambda text: None if options["json"] else self.stdout.write(text))
-        return collect(study=study, wanted=wanted, access=access_from(os.environ), wait=wait)
+        with quiet("annotator.clients.github"):
+            return collect(study=study, wanted=wanted, access=access_from_environment(), wait=wait)
 
     def show(self, result: dict[str, Any]) -> None:
         requests = result["requests"]
@@ -42,6 +45,18 @@ class Command(Base):
             self.stdout.write(f"Capped: {result['capped']:,} hits in one second that GitHub's search does not give.")
         self.stdout.write(f"Complete: {'yes' if result['complete'] else 'no'}.")
         self.stdout.write(f"{requests['rest']:,} REST and {requests['graphql']:,} GraphQL requests.")
+
+
+@contextmanager
+def quiet(name: str) -> Iterator[None]:
+    """What a worker's log should tell, the command says itself, in one line."""
+    logger = logging.getLogger(name)
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def wanted_of(options: dict[str, Any]) -> Wanted:
