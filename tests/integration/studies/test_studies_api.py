@@ -39,7 +39,7 @@ def test_a_study_is_started_and_listed(charlie):
     assert (made.status_code, made.json()["slug"], made.json()["roles"]) == (201, "my-bugs", ["lead"])
     own = {"title": "T", "facets": [{"id": "f", "categories": [{"name": "a"}]}]}
     assert call("POST", f"{API}studies/", {"title": "B", "slug": "b", "codebook": own}).status_code == 201
-    assert [s["slug"] for s in call("GET", f"{API}studies/").json()] == ["b", "my-bugs"]
+    assert [s["slug"] for s in call("GET", f"{API}studies/").json()["results"]] == ["b", "my-bugs"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_bad_study_is_not_started(charlie, body):
 
 def test_one_sees_ones_own_studies_alone(study, lead, charlie):
     assert lead("GET", STUDY).json()["roles"] == ["lead"]
-    assert Caller(charlie)("GET", f"{API}studies/").json() == []
+    assert Caller(charlie)("GET", f"{API}studies/").json()["results"] == []
 
 
 # --- people
