@@ -26,6 +26,10 @@ class Tab:
     source: str
     is_stale: bool
 
+    @property
+    def is_joint(self) -> bool:
+        return self.facet.decided == Facet.Decided.JOINT
+
 
 @dataclass(frozen=True)
 class Pick:
@@ -69,6 +73,16 @@ class Item:
     @property
     def is_open(self) -> bool:
         return any(tab.is_open and tab.facet == self.facet for tab in self.tabs)
+
+    @property
+    def is_joint(self) -> bool:
+        return self.facet is not None and self.facet.decided == Facet.Decided.JOINT
+
+    @property
+    def takes_joint(self) -> bool:
+        """The verdict is neither in dispute nor not a bug."""
+        verdict = [tab for tab in self.tabs if tab.facet.is_verdict]
+        return not any(tab.is_open or tab.label == Category.NOT_A_BUG for tab in verdict)
 
     @property
     def has_not_a_bug(self) -> bool:

@@ -149,13 +149,15 @@ def page(
     bug = bug_of(study, number) if number else None
     item = item_of(bug, facet_key=facet or request.GET.get("facet", "")) if bug else None
     positions = item.positions if item else None
+    participants = live.participants.order_by("username")
     context = (
         item_context(request, study, item)
         | walk(study, live, number)
         | {
             "meeting": live,
             "meeting_url": address(study, number),
-            "participants": live.participants.order_by("username"),
+            "participants": participants,
+            "ticked": set(request.POST.getlist("participant")) or {person.username for person in participants},
             "absent": meetings.absent(live, positions) if positions else [],
             "chosen": decision or Decision(),
             "problem": problem,

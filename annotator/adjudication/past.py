@@ -24,11 +24,11 @@ class Step:
 
 def past_of(bug: Bug, letters: dict[int, str]) -> tuple[Step, ...]:
     """Decisions, stands and remarks. `letters` stands in for the names of the bug's raters where they are hidden."""
-    steps = [*_decisions(bug), *_stands(bug, letters), *_remarks(bug, letters)]
+    steps = [*_decisions(bug, letters), *_stands(bug, letters), *_remarks(bug, letters)]
     return tuple(sorted(steps, key=lambda step: step.at))
 
 
-def _decisions(bug: Bug) -> list[Step]:
+def _decisions(bug: Bug, letters: dict[int, str]) -> list[Step]:
     rows = Resolution.objects.filter(bug=bug).select_related("facet", "category__parent", "by", "session", "round")
     groups: list[list[Resolution]] = []
     for row in rows.order_by("pk"):
@@ -36,18 +36,19 @@ def _decisions(bug: Bug) -> list[Step]:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return [_decision(group) for group in groups]
+    return [_decision(group, names_hidden=bool(letters)) for group in groups]
 
 
-def _decision(group: list[Resolution]) -> Step:
+def _decision(group: list[Resolution], *, names_hidden: bool) -> Step:
     first = group[0]
+    together = "" if names_hidden or first.source != Resolution.Source.JOINT else ", ".join(first.participants)
     where = "in a meeting" if first.session else (first.round.name if first.round else "")
     return Step(
         at=first.at,
         facet=first.facet.name,
         what=first.get_source_display(),
         label=words(tuple(row.category for row in group if row.category)),
-        who=first.by.username if first.by else where,
+        who=first.by.username if first.by else together or where,
         reason=first.get_reason_display() if first.reason else "",
         note=first.note,
         is_current=first.is_current,

@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from annotator.adjudication import meeting_views, rater_views, record_views, views
+from annotator.adjudication import joint_views, meeting_views, rater_views, record_views, views
 
 app_name = "adjudication"
 BUG = "adjudication/bugs/<int:number>/"
 urlpatterns = [
     path("adjudication/", views.show_queue, name="queue"),
     path(BUG, views.show_bug, name="bug"),
+    path(BUG + "joint/", joint_views.joint, name="joint"),
     path(BUG + "remark/", views.remark, name="remark"),
     path(BUG + "files/<int:position>/", views.file, name="file"),
     path(BUG + "history/", record_views.history, name="history"),

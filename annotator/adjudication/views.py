@@ -10,10 +10,12 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotator.accounts.http import Request
+from annotator.accounts.models import User
 from annotator.adjudication import actions, forms, queue
 from annotator.adjudication.deciding import NOT_YET, has_rated
 from annotator.adjudication.forms import Decision
 from annotator.adjudication.item import LEFT_OPEN, NOT_A_BUG, Item, bug_of, item_of
+from annotator.adjudication.jointly import waiting_for_joint
 from annotator.adjudication.models import Resolution
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Round
@@ -23,6 +25,8 @@ from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput
+
+SET_JOINTLY = {Role.LEAD, Role.ADJUDICATOR}
 
 
 def bug_in(study: Study, number: int) -> Bug:
@@ -126,6 +130,7 @@ def page(
         "rows": queue.rows_of(study, filters, numbers),
         "numbers": queue.numbers(study, request.user),
         "choices": queue.choices(study),
+        "joint": waiting_for_joint(study) if study.my_roles & SET_JOINTLY else (),
         "states": queue.STATES.items(),
         "chosen": decision or Decision(),
         "problem": problem,
@@ -150,10 +155,14 @@ def item_context(request: Request, study: Study, item: Item | None) -> dict[str,
     if item is None:
         return context
     rated = has_rated(item.bug, request.user)
+    if item.is_joint:
+        context["members"] = User.objects.filter(memberships__study=study).distinct().order_by("username")
+        context["ticked"] = set(request.POST.getlist("participant"))
     return context | {
         "source": source_of(item.bug),
         "bug_url": reverse("adjudication:bug", args=[study.slug, item.bug.number]),
         "has_rated": rated,
+        "can_join": bool(mine & SET_JOINTLY),
         "can_decide": Role.ADJUDICATOR in mine and not rated,
         "can_remark": item.positions is not None and (rated or bool(mine & {Role.LEAD, Role.ADJUDICATOR})),
     }
