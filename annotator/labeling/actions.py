@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
@@ -14,7 +14,7 @@ from annotator.codebook.models import Codebook, Version
 from annotator.history.actions import record
 from annotator.labeling import dealing
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
-from annotator.labeling.places import free_place, take_place
+from annotator.labeling.places import free_place, share_round, take_place
 from annotator.labeling.queries import stands
 from annotator.labeling.submission import Submission, check, check_text, check_texts
 from annotator.sampling.models import Bug
@@ -205,10 +205,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
 
 
 def _take_round(round_id: int) -> Round:
-    """Share the round's row with other submissions and shut out the close."""
-    if connection.vendor == "postgresql":
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM labeling_round WHERE id = %s FOR SHARE", [round_id])
+    share_round(round_id)
     return Round.objects.select_related("study__codebook").get(pk=round_id)
 
 
@@ -278,6 +275,7 @@ def save_draft(*, assignment: Assignment, draft: dict[str, Any], by: User) -> dt
     if len(str(draft)) > LONGEST_DRAFT:
         raise BadInput("The draft is larger than can be kept. Shorten the rationale.")
     check_texts(draft)
+    share_round(assignment.round_id)
     now = timezone.now()
     if not Assignment.objects.filter(pk=assignment.pk, rater=by, round__state=Round.State.OPEN).update(
         draft=draft, draft_at=now

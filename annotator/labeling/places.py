@@ -2,7 +2,7 @@
 
 import datetime as dt
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -29,6 +29,9 @@ def next_for(round_: Round, rater: User, *, rows: AssignmentQuerySet | None = No
 @transaction.atomic
 def claim_next(*, round_: Round, rater: User) -> Assignment | None:
     """Take a place at the first bug that has one free. The last place goes to exactly one rater."""
+    share_round(round_.pk)
+    if not Round.objects.open().filter(pk=round_.pk).exists():
+        return None
     mine = Assignment.objects.filter(round=round_, rater=rater)
     now = timezone.now()
     held = mine.filter(state=State.CLAIMED).order_by("position").first()
@@ -45,6 +48,13 @@ def claim_next(*, round_: Round, rater: User) -> Assignment | None:
             candidate.save(update_fields=["state", "lease_until"])
             return candidate
     return mine.filter(state=State.PARKED).order_by("position").first()
+
+
+def share_round(round_id: int) -> None:
+    """Share the round's row with other raters and shut out the close."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1 FROM labeling_round WHERE id = %s FOR SHARE", [round_id])
 
 
 def take_place(round_id: int, bug_id: int) -> bool:
