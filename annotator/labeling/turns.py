@@ -66,14 +66,14 @@ def next_turn(round_: Round, rater: User) -> Assignment | None:
 
 
 def before(assignment: Assignment) -> int | None:
-    """The number of the bug that the rater answered before this one, in the rater's own order."""
-    answered = Assignment.objects.filter(
+    """The number of the bug that the rater answered, skipped or parked before this one, in the rater's own order."""
+    left = Assignment.objects.filter(
         round=assignment.round_id,
         rater=assignment.rater_id,
-        state=State.SUBMITTED,
+        state__in=(State.SUBMITTED, State.SKIPPED, State.PARKED),
         position__lt=assignment.position,
     )
-    return answered.order_by("-position").values_list("bug__number", flat=True).first()
+    return left.order_by("-position").values_list("bug__number", flat=True).first()
 
 
 def after(assignment: Assignment) -> int | None:

@@ -118,11 +118,11 @@ def _next(request: Request, study: Study, *, after: Assignment) -> HttpResponse:
     round_ = after.round
     assignment = turns.next_turn(round_, request.user)
     if assignment is None:
-        response = swapped(request, "labeling/_done.html", frame_of(study, round_) | {"is_swap": True})
+        back = {"is_swap": True, "previous_url": bug_url(study, round_, after.bug.number)}
+        response = swapped(request, "labeling/_done.html", frame_of(study, round_) | back)
         response["HX-Push-Url"] = reverse("labeling:label", args=[study.slug, round_.number])
         return response
-    is_answer = request.POST.get("act", "submit") in {"submit", "not_a_bug"}
-    response = page(request, study, assignment, before=after.bug.number if is_answer else None)
+    response = page(request, study, assignment, before=after.bug.number)
     response["HX-Push-Url"] = bug_url(study, round_, assignment.bug.number)
     return response
 
@@ -177,7 +177,7 @@ def _answer_side(assignment: Assignment, filled: forms.Filled) -> dict[str, Any]
 
 
 def _ways(study: Study, assignment: Assignment, *, before: int | None) -> dict[str, Any]:
-    """Where one can go from a bug; `before` is the one answered just now, where that is known."""
+    """Where one can go from a bug; `before` is the one left just now, where that is known."""
     here = bug_url(study, assignment.round, assignment.bug.number)
     previous, after = before or turns.before(assignment), turns.after(assignment)
     return {

@@ -115,6 +115,9 @@ def test_twenty_bugs_are_labelled_by_keys_alone(at_desk, rating):
     keys(page, "r 7 s 1 t 1 l 1")  # the parked one, at the end
     page.keyboard.press("Control+Enter")
     expect(page.get_by_text("Nothing waits for you in this round now.")).to_be_visible()
+    expect(page.locator("#progress")).to_be_hidden()
+    keys(page, "z")  # from the end, too, the last one opens again
+    expect(page.get_by_text("answered", exact=True)).to_be_visible()
     assert len(posts) == 22  # one for each save, skip, later and note: saving and the next bug are one request
     assert chosen(turn_at(0)) == {
         "root_cause": "Tensor type issue",
@@ -241,6 +244,23 @@ def outside(page: Page) -> list[str]:
             .map((el) => el.textContent)"""
     )
     return found
+
+
+def test_z_after_a_skip_or_later_offers_that_bug_again(at_desk, rating):
+    page = at_desk()
+    keys(page, "5 1 1 1")
+    save(page)
+    for act in ("skip", "later"):
+        left = page.title()
+        if act == "skip":
+            enter(page, "x 3")
+        else:
+            keys(page, "w")
+            expect(page).not_to_have_title(left)
+        keys(page, "z")
+        expect(page).to_have_title(left)
+        page.goto("/frameworks/rounds/1/label/")
+        expect(page).not_to_have_title(left)
 
 
 def test_all_facets_and_the_definition_are_in_sight(at_desk, rating):

@@ -172,7 +172,6 @@ const start = () => {
 
 if (typeof document !== "undefined") {
   document.addEventListener("keydown", (event) => {
-    if (!form()) return;
     const asked = meaning(event, { on: switchedOn() });
     if (!asked) return;
     if (asked.act === "leave") event.target.blur();

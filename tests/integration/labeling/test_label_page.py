@@ -198,11 +198,23 @@ def test_the_page_links_back_to_the_bug_answered_before(rater, main_round, alice
     assert f'href="{url(first)}" data-previous' in page
 
 
+@pytest.mark.parametrize("act", [{"act": "skip", "skip_reason": "Another reason"}, {"act": "park"}])
+def test_the_page_links_back_to_the_bug_skipped_or_put_off_before(rater, main_round, alice, fields, act):
+    first, second = turn_of(main_round, alice), turn_of(main_round, alice, 1)
+    rater.post(url(first), fields(), headers=HTMX)
+    page = rater.post(url(second), fields() | act, headers=HTMX).content.decode()
+    again = rater.get(url(turn_of(main_round, alice, 2))).content.decode()  # and after a reload
+    for text in (page, again):
+        assert f'href="{url(second)}" data-previous' in text
+
+
 def test_the_last_bug_leads_to_a_page_that_says_so(rater, study, alice, bob, lee, fields):
     only = make_round(study, bugs=make_bugs(study, 1), raters=[alice, bob], by=lee)
     page = rater.post(url(turn_of(only, alice)), fields(), headers=HTMX)
     assert "Nothing waits for you" in page.content.decode()
     assert page.headers["HX-Push-Url"] == label_url(only)
+    assert '<span id="progress" hx-swap-oob="true" hidden></span>' in page.content.decode()
+    assert f'href="{url(turn_of(only, alice))}" data-press="Z"' in page.content.decode()
 
 
 def other_study(alice, facets: dict[str, list[str]], **options: Any) -> Round:
