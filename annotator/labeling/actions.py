@@ -1,7 +1,7 @@
 """What raters and leads do in a round. Each submission takes the round's row first, as the close does."""
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -47,8 +47,12 @@ def open_round(
     gate_min_n: int = 10,
     lease_minutes: int = 120,
     blindness: str = Round.Blindness.ENFORCED,
+    groups: Mapping[int, Collection[int]] | None = None,
 ) -> Round:
-    """Deal the bugs to the raters. In a fixed design every rater gets every bug."""
+    """Deal the bugs to the raters. In a fixed design every rater gets every bug.
+
+    `groups` says who gets which bug where that is laid down already: raters' ids by the bug's id.
+    """
     Study.objects.select_for_update().get(pk=study.pk)
     if design == Round.Design.FIXED:
         overlap = len(raters)
@@ -71,7 +75,7 @@ def open_round(
         codebook_version=Version.objects.filter(codebook__study=study).order_by("-number").first(),
         opened_by=by,
     )
-    _deal(opened, bugs=bugs, raters=raters)
+    _deal(opened, bugs=bugs, raters=raters, groups=groups or _groups(opened, bugs=bugs, raters=raters))
     details = {"bugs": len(bugs), "raters": [rater.username for rater in raters], "design": design, "seed": seed}
     record("opened a round", by=by, kind="round", object_id=opened.pk, label=name, study_id=study.pk, new=details)
     return opened
@@ -98,28 +102,34 @@ def _check_opening(
         raise BadInput("The study has no codebook yet. Choose one first.")
 
 
-def _deal(opened: Round, *, bugs: Sequence[Bug], raters: Sequence[User]) -> None:
-    numbers = [bug.pk for bug in bugs]
+def _groups(opened: Round, *, bugs: Sequence[Bug], raters: Sequence[User]) -> dict[int, Collection[int]]:
+    """Who gets which bug, by the round's design."""
+    if opened.design != Round.Design.ROTATING:
+        everybody = {rater.pk for rater in raters}
+        return {bug.pk: everybody for bug in bugs}
+    by_name = {rater.username: rater.pk for rater in raters}
+    drawn = dealing.rotating([bug.pk for bug in bugs], list(by_name), overlap=opened.overlap, seed=opened.seed)
+    return {bug: {by_name[name] for name in names} for bug, names in drawn.items()}
+
+
+def _deal(opened: Round, *, bugs: Sequence[Bug], raters: Sequence[User], groups: Mapping[int, Collection[int]]) -> None:
     is_pool = opened.design == Round.Design.POOL
+    places = {bug.pk: opened.overlap if is_pool else len(groups[bug.pk]) for bug in bugs}
     RoundBug.objects.bulk_create(
         [
-            RoundBug(
-                round=opened, bug=bug, position=place, overlap=opened.overlap, taken=0 if is_pool else opened.overlap
-            )
-            for place, bug in enumerate(bugs)
+            RoundBug(round=opened, bug=bug, position=at, overlap=places[bug.pk], taken=0 if is_pool else places[bug.pk])
+            for at, bug in enumerate(bugs)
         ],
         batch_size=500,
     )
-    if opened.design == Round.Design.ROTATING:
-        names = [rater.username for rater in raters]
-        groups = dealing.rotating(numbers, names, overlap=opened.overlap, seed=opened.seed)
-        shares = {name: [bug for bug in numbers if name in groups[bug]] for name in names}
-    else:
-        shares = {rater.username: numbers for rater in raters}
     rows = [
         Assignment(round=opened, bug_id=bug, rater=rater, position=place)
         for rater in raters
-        for place, bug in enumerate(dealing.order_for(shares[rater.username], seed=opened.seed, rater=rater.username))
+        for place, bug in enumerate(
+            dealing.order_for(
+                [bug.pk for bug in bugs if rater.pk in groups[bug.pk]], seed=opened.seed, rater=rater.username
+            )
+        )
     ]
     Assignment.objects.bulk_create(rows, batch_size=1000)
 

@@ -108,12 +108,17 @@ def relabel_flagged(*, flags: Sequence[Flag], name: str, by: User) -> Round:
         raise BadInput("Choose at least one open flag.")
     bugs = list({raised.assignment.bug_id: raised.assignment.bug for raised in locked}.values())
     round_ids = {raised.assignment.round_id for raised in locked}
-    rater_ids = Assignment.objects.filter(round__in=round_ids, bug__in=bugs).values_list("rater_id", flat=True)
+    groups: dict[int, set[int]] = {bug.pk: set() for bug in bugs}
+    for bug_id, rater_id in Assignment.objects.filter(
+        round__in=round_ids, bug__in=bugs, state=Assignment.State.SUBMITTED
+    ).values_list("bug_id", "rater_id"):
+        groups[bug_id].add(rater_id)
     opened = open_round(
         study=locked[0].assignment.round.study,
         name=name,
         bugs=bugs,
-        raters=list(User.objects.filter(pk__in=set(rater_ids)).order_by("username")),
+        raters=list(User.objects.filter(pk__in=set().union(*groups.values())).order_by("username")),
+        groups=groups,
         by=by,
         kind=Round.Kind.RELABEL,
         blindness=Round.Blindness.NO,  # the raters could read each other since the close
