@@ -128,6 +128,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": env.int("VISIBILITY_TIM
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep-imports": {"task": "annotator.intake.tasks.sweep", "schedule": 30.0},
+    "sweep-harvests": {"task": "annotator.collection.tasks.sweep", "schedule": 30.0},
     "expire-leases": {"task": "annotator.labeling.tasks.expire_leases", "schedule": 60.0},
     "seal-history": {"task": "annotator.history.tasks.seal", "schedule": 3600.0},
 }

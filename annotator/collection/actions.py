@@ -133,6 +133,7 @@ def start_harvest(
     *, study: Study, wanted: Wanted, repositories: Sequence[Repository], by: User | None, now: dt.datetime | None = None
 ) -> Harvest:
     """A harvest that waits, with one window for each repository; `repositories` are the study's rows of them."""
+    Study.objects.select_for_update().get(pk=study.pk)  # two at once would take the same number
     last = Harvest.objects.filter(study=study).order_by("-number").values_list("number", flat=True).first() or 0
     harvest = Harvest.objects.create(study=study, number=last + 1, query=wanted.document(), created_by=by)
     starts = dt.datetime.combine(wanted.first, dt.time.min, dt.UTC)

@@ -243,16 +243,23 @@ def run(harvester: Harvester, *, wait: Callable[[dt.datetime], None]) -> None:
                 return
             silent = 0
         except Limited as limited:
-            wait(limited.until)
+            _wait(harvester, limited.until, wait)
         except Unreachable as unreachable:
             silent += 1
             if silent >= OUTAGE:
                 _stand_still(harvester, Harvest.State.PAUSED, str(unreachable))
                 raise
-            wait(unreachable.retry_at)
+            _wait(harvester, unreachable.retry_at, wait)
         except (NotAllowed, Gone) as problem:
             _stand_still(harvester, Harvest.State.FAILED, str(problem))
             raise
+
+
+def _wait(harvester: Harvester, until: dt.datetime, wait: Callable[[dt.datetime], None]) -> None:
+    """Who waits here keeps the harvest."""
+    mine = Harvest.objects.filter(pk=harvester.harvest.pk, lease_owner=harvester.owner)
+    mine.update(lease_until=max(until, timezone.now()) + LEASE)
+    wait(until)
 
 
 def _stand_still(harvester: Harvester, state: str, why: str) -> None:

@@ -328,3 +328,16 @@ def test_without_a_token_it_says_what_to_give(study, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         call_command("collect", study.slug, "--repo", "frame/work")
     assert "GITHUB_TOKENS" in capsys.readouterr().err
+
+
+def test_2300_hits_with_1200_on_one_day_are_2300_items(study, clock):
+    place = repository(pull_requests=2_300, days=90, busy={dt.date(2021, 2, 1): 1_200})
+    for number in place.things:
+        place.change(number, files=(), reviews=(), comments=())
+    with GitHubServer(World.of(place), clock=clock) as server:
+        server.faults.add(Fault("incomplete", on="search"))
+        server.faults.add(Fault("secondary", on="graphql", skip=9, seconds=30))
+        result = collected(study, server, clock)
+    assert (result["found"], result["fetched"], result["capped"], result["complete"]) == (2_300, 2_300, 0, True)
+    assert Item.objects.count() == 2_300
+    assert server.sent_while_told_to_wait() == []

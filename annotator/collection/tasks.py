@@ -1,0 +1,21 @@
+"""Background work of harvests."""
+
+from celery import shared_task
+
+from annotator.collection import working
+from annotator.web.wake import wake
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def harvest(harvest_id: int) -> bool:
+    """Go on with one harvest; safe when delivered twice."""
+    return working.perform(harvest_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def sweep() -> int:
+    """Find harvests that wait for nobody but a worker."""
+    waiting = working.left_waiting()
+    for harvest_id in waiting:
+        wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
+    return len(waiting)
