@@ -137,6 +137,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "column": uids,
         "username": ["bob"],
         "token": ["no-such-token"],
+        "import_number": [1],
         "position": [0],
         "table": ["answers", "finals", "bugs", "history", "side_by_side"],
         "format_": ["csv", "jsonl"],
