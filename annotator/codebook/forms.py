@@ -6,6 +6,7 @@ from django import forms
 
 from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.models import Category, Facet
+from annotator.codebook.reading import NAME
 
 
 def lines(text: str) -> list[str]:
@@ -17,7 +18,7 @@ def _area(rows: int) -> forms.Textarea:
 
 
 class CategoryForm(forms.Form):
-    name = forms.CharField(label="Name", max_length=2000, strip=False)
+    name = forms.CharField(label="Name", max_length=NAME, strip=False)
     hotkey = forms.CharField(
         label="Hotkey", required=False, max_length=1, widget=forms.TextInput(attrs={"class": "mono", "size": 2})
     )

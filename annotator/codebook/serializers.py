@@ -6,6 +6,7 @@ from rest_framework import serializers
 
 from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.models import Facet, Version
+from annotator.codebook.reading import NAME
 
 
 class CategorySerializer(serializers.Serializer[Any]):
@@ -64,14 +65,14 @@ class VersionSerializer(serializers.ModelSerializer[Version]):
 class CategoryInput(serializers.Serializer[Any]):
     """What is to be different; what is left out stays."""
 
-    name = serializers.CharField(max_length=2000, required=False, trim_whitespace=False)
+    name = serializers.CharField(max_length=NAME, required=False, trim_whitespace=False)
     parent = serializers.CharField(max_length=12, required=False, allow_blank=True)  # type: ignore[assignment]  # a field of that name: id, or empty for the top level
     order = serializers.FloatField(required=False, source="rank")
     definition = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
     include = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
     exclude = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
     examples = serializers.ListField(child=serializers.CharField(max_length=10_000), required=False, max_length=50)
-    aka = serializers.ListField(child=serializers.CharField(max_length=2000), required=False, max_length=50)
+    aka = serializers.ListField(child=serializers.CharField(max_length=NAME), required=False, max_length=50)
     hotkey = serializers.CharField(max_length=1, required=False, allow_blank=True)
     unverified = serializers.BooleanField(required=False, source="is_unverified")
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
@@ -82,7 +83,7 @@ class CategoryInput(serializers.Serializer[Any]):
 
 
 class NewCategoryInput(CategoryInput):
-    name = serializers.CharField(max_length=2000, trim_whitespace=False)
+    name = serializers.CharField(max_length=NAME, trim_whitespace=False)
 
 
 class FacetInput(serializers.Serializer[Any]):

@@ -13,6 +13,7 @@ JOINERS = "\u200c\u200d"  # alone between letters they spell, as in Persian and 
 GAP = re.compile(f"[{BLANK}{ZERO_WIDTH}]+")
 PLAIN = re.compile(r"[!-~]+(?: [!-~]+)*\Z")  # nothing to trim: most cells
 CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+LONGEST_LABEL = 600  # what its column takes
 PATHS = (" > ", " › ", " / ")
 
 
@@ -185,9 +186,9 @@ class Reader:
             shown = shorten(CONTROL.sub("?", piece))
             text = f"“{shown}” holds a control character, so it cannot be a category of {self.facet}."
             return Problem("control_character", text)
-        if len(piece) > 2000:
+        if len(piece) > LONGEST_LABEL:
             return Problem(
-                "label_too_long", f"{len(piece):,} characters are too long for a category of {self.facet} (2,000)."
+                "label_too_long", f"{len(piece):,} characters are too long for a category of {self.facet} ({LONGEST_LABEL})."
             )
         self.added[key] = New(piece)
         return self.added[key]

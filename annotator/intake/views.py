@@ -111,7 +111,7 @@ def chosen_sheet(row: Import, sent: Any) -> Sheet:
     name = sent.get("sheet") or None
     head = next((tab for tab in row.head if tab["name"] == name), row.head[0])
     asked = sent.get("header_rows", "")
-    rows = int(asked) if asked.isascii() and asked.isdigit() and int(asked) <= MOST_HEADER_ROWS else None
+    rows = int(asked) if asked in map(str, range(MOST_HEADER_ROWS + 1)) else None
     return preview_sheet(row.head, sheet=name, header_rows=guess_header_rows(head["records"]) if rows is None else rows)
 
 

@@ -8,11 +8,15 @@ from annotator.labeling.models import Round
 from annotator.labeling.serializers import GateShape
 from annotator.overview import choosing
 
+LARGEST = 2**31 - 1  # number of a bug
+
 
 class WantedBugs(serializers.Serializer[Any]):
     """Which bugs: by number, or all, the first or a random sample of those that match."""
 
-    numbers = serializers.ListField(child=serializers.IntegerField(min_value=1), required=False, max_length=100_000)
+    numbers = serializers.ListField(
+        child=serializers.IntegerField(min_value=1, max_value=LARGEST), required=False, max_length=100_000
+    )
     source = serializers.CharField(  # type: ignore[assignment]  # Field has an attribute of this name
         required=False, default=choosing.FREE, help_text="free: in no main round yet; all; or the number of a round"
     )

@@ -4,7 +4,6 @@ from typing import Any, cast
 
 from django.db.models import QuerySet
 from django.http import Http404
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
@@ -15,7 +14,7 @@ from annotator.accounts.models import Token, User
 from annotator.studies import actions, queries
 from annotator.studies import serializers as shapes
 from annotator.studies.access import study_for
-from annotator.studies.models import Invitation, Role, Study
+from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.studies.rest import StudyList
 from annotator.web.errors import Refused
@@ -92,9 +91,7 @@ def invitations(request: Request, slug: str) -> Response:
 def invitation(request: Request, slug: str, key: str) -> Response:
     """Revoke an invitation."""
     found = study_for(request.user, slug, Role.LEAD)
-    actions.revoke_invitation(
-        invitation=get_object_or_404(Invitation, study=found, digest__startswith=key), by=_me(request)
-    )
+    actions.revoke_invitation(invitation=queries.invitation_named(found, key), by=_me(request))
     return Response(status=204)
 
 

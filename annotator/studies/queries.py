@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.http import Http404
+from django.shortcuts import get_object_or_404
 from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.studies.models import Invitation, Membership, Role, Study
+
+KEY_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +77,11 @@ def open_invitations(study: Study) -> list[Invitation]:
 
 def key_of(invitation: Invitation) -> str:
     """Names an invitation in an address without opening it: the start of its digest."""
-    return invitation.digest[:16]
+    return invitation.digest[:KEY_LENGTH]
+
+
+def invitation_named(study: Study, key: str) -> Invitation:
+    """The invitation of this name, whole: a shorter one could mean another."""
+    if len(key) != KEY_LENGTH:
+        raise Http404("There is no such invitation.")
+    return get_object_or_404(Invitation, study=study, digest__startswith=key)

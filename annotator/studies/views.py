@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,7 +17,7 @@ from annotator.accounts.models import User
 from annotator.studies import actions, queries
 from annotator.studies.access import may_reset, study_for
 from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm
-from annotator.studies.models import Invitation, Membership, Role, Study
+from annotator.studies.models import Membership, Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
 
@@ -152,7 +152,7 @@ def reset(request: Request, slug: str, username: str) -> HttpResponse:
 @require_POST
 def revoke(request: Request, slug: str, key: str) -> HttpResponse:
     study = study_for(request.user, slug, Role.LEAD)
-    invitation = get_object_or_404(Invitation, study=study, digest__startswith=key)
+    invitation = queries.invitation_named(study, key)
     actions.revoke_invitation(invitation=invitation, by=request.user)
     messages.success(request, "The invitation is revoked: its link does not work any more.")
     return redirect("studies:members", slug)

@@ -23,8 +23,8 @@ class SecurityHeaders:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
-        is_read = not length.isdigit() or int(length) <= MOST_SENT
-        response = self.get_response(request) if is_read else too_large(request)
+        is_large = length.isascii() and length.isdigit() and (len(length) > 15 or int(length) > MOST_SENT)
+        response = too_large(request) if is_large else self.get_response(request)
         response.headers.setdefault("Content-Security-Policy", settings.CONTENT_SECURITY_POLICY)
         response.headers.setdefault("Permissions-Policy", "camera=(), microphone=(), geolocation=()")
         if not request.path.startswith(settings.STATIC_URL):

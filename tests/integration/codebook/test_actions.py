@@ -178,7 +178,7 @@ def test_many_categories_are_one_version_and_one_event(book: Codebook, lee: User
         (CategoryChange(name="x", hotkey="p"), "labelling page"),
         (CategoryChange(name="x", aka=["api"]), "also leads to"),
         (CategoryChange(name="x", parent="0123456789"), "parent"),
-        (CategoryChange(name="x" * 2001), "at most 2000"),
+        (CategoryChange(name="x" * 601), "at most 600"),
         (CategoryChange(name="x\0"), "control character"),
     ],
 )

@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 
 from annotator.labeling.models import Assignment, Evidence
+from annotator.studies.actions import invite
 from annotator.web.middleware import MOST_SENT
 
 BUG = "/frameworks/rounds/1/bugs/1/"
@@ -71,3 +72,30 @@ def test_upload_of_the_largest_size_is_read(page, lee):
     page.force_login(lee)
     sheet = SimpleUploadedFile("s.csv", b"id,x\n1," + b"x" * 1_000_000)
     assert page.post("/frameworks/import/", {"file": sheet}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "address", ["bugs/?cursor=cD1hYmM%3D", "bugs/?cursor=cD0lMDA%3D", "answers/?cursor=cD1hYmM%3D"]
+)
+def test_cursor_that_no_page_gave_is_refused(page, address):
+    assert page.get(f"/api/v1/studies/frameworks/{address}").status_code in {200, 404}
+
+
+def test_number_that_no_bug_can_have_is_refused(page, lee):
+    page.force_login(lee)
+    sent = {"name": "Round 2", "raters": ["alice"], "bugs": {"numbers": [10**30]}}
+    assert page.post("/api/v1/studies/frameworks/rounds/", sent, content_type="application/json").status_code == 400
+
+
+def test_invitation_is_revoked_by_its_whole_name_alone(page, study, lee):
+    page.force_login(lee)
+    made, _ = invite(study=study, roles=["reader"], by=lee)
+    assert page.post(f"/frameworks/invitations/{made.digest[:1]}/revoke/").status_code == 404
+    assert page.post(f"/frameworks/invitations/{made.digest[:16]}/revoke/").status_code == 302
+
+
+def test_header_rows_of_five_thousand_digits_are_guessed(page, lee):
+    page.force_login(lee)
+    page.post("/frameworks/import/", {"file": SimpleUploadedFile("s.csv", b"id,x\n1,2\n")})
+    sent = {"c0": "item.key", "header_rows": "9" * 5000}
+    assert page.post("/frameworks/import/1/preview/", sent).status_code == 200

@@ -130,7 +130,7 @@ def test_two_answers_in_a_one_answer_facet_are_a_problem() -> None:
 
 
 def test_label_longer_than_a_category_is_a_problem() -> None:
-    assert code(reader(clean=Clean(unknown="add")).read("x" * 2001)) == "label_too_long"
+    assert code(reader(clean=Clean(unknown="add")).read("x" * 601)) == "label_too_long"
 
 
 def test_control_characters_are_no_category() -> None:
