@@ -44,8 +44,8 @@ def main() -> None:
             environment["REDIS_URL"] = start_broker(children, var)
         prepare(environment)
         children.keep("web", [BIN / "gunicorn", "-c", "ops/gunicorn.conf.py"], pass_fds=[web_socket.fileno()])
-        children.keep("worker", worker(var))
         wait_until_served(port, children)
+        children.keep("worker", worker(var))  # jobs can wait a second longer than people
         print(f"Concord is at http://127.0.0.1:{port}/ – end it with Ctrl-C", flush=True)
         children.watch()
     except Ended:
