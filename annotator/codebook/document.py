@@ -35,6 +35,9 @@ class CategoryDoc:
     merged_into: str = ""  # the id of the category that took its place
 
 
+Below = dict[str, list[CategoryDoc]]
+
+
 @dataclass(frozen=True, slots=True)
 class FacetDoc:
     """One question and its answers, narrower ones pointing to their parent."""
@@ -69,11 +72,19 @@ class FacetDoc:
         kept = (new.get(c.id) or replace(c, parent=renamed.get(c.parent, c.parent)) for c in self.categories)
         return replace(self, categories=(*kept, *(c for c in categories if c.id not in old)))
 
-    def tree(self, parent: str = "", depth: int = 0) -> Iterator[tuple[int, CategoryDoc]]:
-        """The active categories, each before its narrower ones, with their depth."""
-        for category in self.children(parent):
+    def below(self) -> Below:
+        """The active categories by their parent's name."""
+        found: Below = {}
+        for category in self.active:
+            found.setdefault(category.parent, []).append(category)
+        return found
+
+    def tree(self, parent: str = "", depth: int = 0, below: Below | None = None) -> Iterator[tuple[int, CategoryDoc]]:
+        """The active categories, each before its narrower ones, with their depth; `below` where it is known already."""
+        below = self.below() if below is None else below
+        for category in below.get(parent, ()):
             yield depth, category
-            yield from self.tree(category.name, depth + 1)
+            yield from self.tree(category.name, depth + 1, below)
 
 
 @dataclass(frozen=True, slots=True)

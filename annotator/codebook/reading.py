@@ -368,7 +368,7 @@ def _hotkey(raw: dict[str, Any], where: str) -> str:
 
 
 def _did_you_mean(word: str, known: Collection[str]) -> str:
-    near = get_close_matches(word, list(known), n=1)
+    near = get_close_matches(word[:80], [one[:80] for one in list(known)[:500]], n=1)  # seconds for longer ones
     return f" (did you mean “{_short(near[0])}”?)" if near else ""
 
 

@@ -50,11 +50,12 @@ def question(facet: FacetDoc) -> Question:
 
 
 def _branches(facet: FacetDoc) -> Iterator[Branch]:
-    for top in facet.children():
+    below = facet.below()
+    for top in below.get("", ()):
         yield Branch(top, 0, top.hotkey)
-        for place, (depth, below) in enumerate(facet.tree(top.name), 1):
-            digit = below.hotkey or (str(place) if place <= DIGIT_KEYS else "")
-            yield Branch(below, depth + 1, f".{digit}" if digit else "")
+        for place, (depth, narrower) in enumerate(facet.tree(top.name, below=below), 1):
+            digit = narrower.hotkey or (str(place) if place <= DIGIT_KEYS else "")
+            yield Branch(narrower, depth + 1, f".{digit}" if digit else "")
 
 
 def taken_keys(document: Document, facet: FacetDoc, *, besides: str = "") -> dict[str, str]:

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotator.codebook.document import NOT_A_BUG, VERDICT, CategoryDoc, Document, FacetDoc
+from annotator.codebook.document import NOT_A_BUG, VERDICT, Below, CategoryDoc, Document, FacetDoc
 from annotator.codebook.hotkeys import with_hotkeys
 from annotator.codebook.models import Codebook, Facet, Version
 from annotator.codebook.queries import as_document
@@ -135,13 +135,14 @@ def _render(template: str, **context: object) -> str:
 
 
 def _question(facet: FacetDoc) -> Question:
+    below = facet.below()
     return Question(
         key=facet.id,
         title=facet.title,
         hotkey=facet.hotkey.upper(),
         definition=facet.definition,
         is_many=facet.answers == "many",
-        options=tuple(_option(facet, category) for category in facet.children()),
+        options=tuple(_option(facet, category, below) for category in below.get("", ())),
     )
 
 
@@ -166,7 +167,7 @@ def _row(row: Sequence[Question]) -> Iterator[Question]:
         yield replace(question, columns=(3 if question.longest <= SHORT else 2) if is_alone else 1)
 
 
-def _option(facet: FacetDoc, category: CategoryDoc) -> Option:
+def _option(facet: FacetDoc, category: CategoryDoc, below: Below) -> Option:
     return Option(
         uid=category.id,
         name=category.name,
@@ -176,14 +177,14 @@ def _option(facet: FacetDoc, category: CategoryDoc) -> Option:
         exclude=category.exclude,
         examples=category.examples,
         is_unverified=category.unverified,
-        narrower=tuple(_narrower(facet, category)),
+        narrower=tuple(_narrower(facet, category, below)),
     )
 
 
-def _narrower(facet: FacetDoc, category: CategoryDoc) -> Iterator[Narrower]:
+def _narrower(facet: FacetDoc, category: CategoryDoc, tree: Below) -> Iterator[Narrower]:
     """All below a category, in order; a key each as far as the digits go."""
     path = {category.name: category.name}
-    for place, (depth, below) in enumerate(facet.tree(category.name), 1):
+    for place, (depth, below) in enumerate(facet.tree(category.name, below=tree), 1):
         path[below.name] = f"{path[below.parent]} › {below.name}"
         key = below.hotkey.upper() or (str(place) if place <= 9 else "")  # the nine digits
         yield Narrower(uid=below.id, name=below.name, key=key, path=path[below.name] if depth else "")
