@@ -188,7 +188,8 @@ class Reader:
             return Problem("control_character", text)
         if len(piece) > LONGEST_LABEL:
             return Problem(
-                "label_too_long", f"{len(piece):,} characters are too long for a category of {self.facet} ({LONGEST_LABEL})."
+                "label_too_long",
+                f"{len(piece):,} characters are too long for a category of {self.facet} ({LONGEST_LABEL}).",
             )
         self.added[key] = New(piece)
         return self.added[key]
