@@ -7,6 +7,7 @@ from django.db.models import QuerySet
 
 from annotator.agreement.scales import Scale, scales_of
 from annotator.labeling.models import Answer, Assignment, Round
+from annotator.labeling.source import safe_link
 from annotator.sampling.models import Bug
 
 PAGE = 50
@@ -18,6 +19,10 @@ class CellBug:
 
     bug: Bug
     notes: tuple[str, ...]
+
+    @property
+    def link(self) -> str:
+        return safe_link(self.bug.item.url)
 
 
 @dataclass(frozen=True)
