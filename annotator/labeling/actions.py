@@ -76,9 +76,19 @@ def open_round(
         opened_by=by,
     )
     _deal(opened, bugs=bugs, raters=raters, groups=groups or _groups(opened, bugs=bugs, raters=raters))
+    _tell_what_could_be_read(opened, raters)
     details = {"bugs": len(bugs), "raters": [rater.username for rater in raters], "design": design, "seed": seed}
     record("opened a round", by=by, kind="round", object_id=opened.pk, label=name, study_id=study.pk, new=details)
     return opened
+
+
+def _tell_what_could_be_read(opened: Round, raters: Sequence[User]) -> None:
+    """Raters who could read one another's answers to these bugs since an earlier close are not blind to them."""
+    earlier = Answer.objects.filter(bug__round_bugs__round=opened, rater__in=raters)
+    is_read = len(raters) > 1 and earlier.exclude(round__state=Round.State.OPEN).exists()
+    if is_read and opened.blindness == Round.Blindness.ENFORCED:
+        opened.blindness = Round.Blindness.NO
+        opened.save(update_fields=["blindness"])
 
 
 def _check_opening(
