@@ -77,6 +77,7 @@ def flag(*, assignment: Assignment, facet_id: int, reason: str, by: User) -> Fla
     if not reason.strip():
         raise BadInput("Say in a line what is wrong with the answer.")
     check_text(reason)
+    Assignment.objects.select_for_update().get(pk=assignment.pk)  # of two at once one is told that it is there
     if Flag.objects.filter(assignment=assignment, facet_id=facet_id, state=Flag.State.NEW).exists():
         raise Refused("You have flagged this answer already.")
     raised = Flag.objects.create(assignment=assignment, facet_id=facet_id, reason=reason.strip()[:4000])

@@ -1,4 +1,4 @@
-"""The close shuts out what comes in the same moment: it waits, and then finds the round closed."""
+"""What meets the close waits and finds the round closed; what is said twice at once is there once."""
 
 import threading
 import time
@@ -9,10 +9,12 @@ import pytest
 from django.db import connection, transaction
 
 from annotator.labeling.actions import freeze, save_draft
+from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment
 from annotator.labeling.places import claim_next
+from annotator.overview.closing import close_round
 from annotator.web.errors import Refused
-from tests.factories import make_bugs, make_round
+from tests.factories import answer, make_bugs, make_round
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -49,3 +51,25 @@ def test_draft_that_meets_the_close_is_refused(main_round, alice, lee):
     turn = Assignment.objects.filter(round=main_round, rater=alice).first()
     said = while_closing(main_round, lee, lambda: save_draft(assignment=turn, draft={"note": "x"}, by=alice))
     assert isinstance(said, Refused)
+
+
+def test_flag_that_is_raised_twice_at_once_is_there_once(main_round, bugs, alice, lee):
+    turn = answer(main_round, bugs[0], alice, {"cause": "type", "stage": "training"})
+    facet = main_round.study.codebook.facets.get(key="cause")
+    close_round(round_=main_round, by=lee)
+    start, said = threading.Barrier(4), []
+
+    def raise_flag() -> None:
+        start.wait()
+        try:
+            said.append(flag(assignment=turn, facet_id=facet.pk, reason="Misread.", by=alice))
+        except Exception as problem:
+            said.append(problem)
+        connection.close()
+
+    threads = [threading.Thread(target=raise_flag) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(type(one).__name__ for one in said) == ["Flag", "Refused", "Refused", "Refused"]
