@@ -19,7 +19,16 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("DJANGO_ALLOW_ASYNC_UNSAFE", "true")  # Playwright keeps an event loop in the main thread
     hypothesis.settings.register_profile("here", deadline=None)  # a busy machine is no bug
     hypothesis.settings.load_profile("here")
+    give_each_worker_its_cache()
     cut_off_network()
+
+
+def give_each_worker_its_cache() -> None:
+    """Redis is shared between the workers of a run, and one that empties its cache must not empty another's."""
+    cache = settings.CACHES["default"]
+    if cache["BACKEND"].endswith("RedisCache"):
+        number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) + 1  # 0 is the broker's
+        cache["LOCATION"] += f"?db={number}"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

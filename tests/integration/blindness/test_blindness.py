@@ -190,6 +190,12 @@ def label_everything(world: World) -> list[Any]:
     return [*heard, len(queries)]
 
 
+@pytest.fixture(autouse=True)
+def cache_outlives_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis keeps its own clock, which nobody freezes: what a minute forgets would look like a query told by an act."""
+    monkeypatch.setattr("annotator.labeling.turns.SHARE_KEPT", 3600)
+
+
 @pytest.fixture
 def recorded(world: World) -> Callable[[Callable[[World], None], Callable[[World], Any]], Any]:
     """Play an act of the other rater, record, and take all of it back."""
