@@ -12,7 +12,7 @@ from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Codebook, Version
 from annotator.history.actions import record
-from annotator.labeling import dealing
+from annotator.labeling import dealing, prepared
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
 from annotator.labeling.places import free_place, share_round, take_place
 from annotator.labeling.queries import stands
@@ -226,11 +226,14 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
 
 def _take_round(round_id: int) -> Round:
     share_round(round_id)
-    return Round.objects.select_related("study__codebook").get(pk=round_id)
+    found = prepared.ROUND.first(round_=round_id)
+    if found is None:
+        raise Round.DoesNotExist
+    return found
 
 
 def _own(assignment: Assignment, *, by: User) -> Assignment:
-    found = Assignment.objects.select_for_update().filter(pk=assignment.pk, rater=by).first()
+    found = prepared.OWN_FOR_UPDATE.first(turn=assignment.pk, rater=by.pk)
     if found is None:
         raise Refused("This is another rater's turn. Nothing was stored.")
     return found

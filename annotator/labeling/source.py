@@ -6,7 +6,8 @@ from urllib.parse import urlsplit
 
 from django.utils.safestring import SafeString
 
-from annotator.collection.models import ChangedFile, Comment, Commit, Context, Item
+from annotator.collection.models import ChangedFile, Commit, Item
+from annotator.labeling import prepared
 from annotator.sampling.models import Bug
 from annotator.web import diff
 from annotator.web.markdown import render
@@ -94,7 +95,7 @@ def source_of(bug: Bug) -> Source:
         body=_body(item),
         turns=_turns(item, files) if item.fetched_at else (),
         files=files,
-        commits=tuple(Commit.objects.filter(item=item)) if item.fetched_at else (),
+        commits=tuple(prepared.COMMITS.all(item=item.pk)) if item.fetched_at else (),
     )
 
 
@@ -108,7 +109,8 @@ def safe_link(url: str) -> str:
 
 
 def _columns(item: Item, ordinal: int) -> tuple[Column, ...]:
-    values = Context.objects.filter(item=item, ordinal=ordinal).values_list("values", flat=True).first() or {}
+    context = prepared.CONTEXT.first(item=item.pk, ordinal=ordinal)
+    values = context.values if context else {}
     return tuple(
         Column(name, str(value), safe_link(str(value))) for name, value in values.items() if value not in ("", None)
     )
@@ -131,14 +133,14 @@ def _turns(item: Item, files: tuple[File, ...]) -> tuple[Turn, ...]:
             place_anchor=f"f{places[comment.path]}n{comment.line}" if comment.path in places and comment.line else "",
             body=render(comment.body),
         )
-        for comment in Comment.objects.filter(item=item)
+        for comment in prepared.COMMENTS.all(item=item.pk)
     )
 
 
 def _files(item: Item) -> tuple[File, ...]:
     room = SHOWN_AT_ONCE
     out = []
-    for changed in ChangedFile.objects.filter(item=item).select_related("patch"):
+    for changed in prepared.FILES.all(item=item.pk):
         patch = getattr(changed, "patch", None)
         text = patch.text if patch else ""
         shown = bool(text) and len(text) <= room

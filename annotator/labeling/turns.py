@@ -7,7 +7,7 @@ from django.db.models import Max
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Facet
-from annotator.labeling import places
+from annotator.labeling import places, prepared
 from annotator.labeling.forms import Filled, ShownPin, from_draft
 from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round
 
@@ -46,10 +46,10 @@ def turns(round_: Round, rater: User) -> AssignmentQuerySet:
 
 def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment | None:
     """The rater's turn at a bug; with `is_shown` all that its page needs comes along."""
-    rows = (
-        turns(round_, rater) if is_shown else Assignment.objects.filter(round=round_, rater=rater).select_related("bug")
-    )
-    found = rows.filter(bug__number=bug).first()
+    if is_shown:
+        found = turns(round_, rater).filter(bug__number=bug).first()
+    else:
+        found = prepared.TURN.first(round_=round_.pk, rater=rater.pk, number=bug)
     if found is not None:
         found.round = round_
     return found
@@ -57,7 +57,10 @@ def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> A
 
 def next_turn(round_: Round, rater: User) -> Assignment | None:
     """The next bug; in a pool it is claimed."""
-    found = places.next_for(round_, rater, rows=turns(round_, rater))
+    is_claimed = round_.design == Round.Design.POOL and round_.is_open
+    found = None if is_claimed else prepared.NEXT_TURN.first(round_=round_.pk, rater=rater.pk)
+    if found is None:
+        found = places.next_for(round_, rater, rows=turns(round_, rater))
     if found is not None and round_.design == Round.Design.POOL:
         found = turns(round_, rater).get(pk=found.pk)
     if found is not None:
@@ -78,10 +81,10 @@ def before(assignment: Assignment) -> int | None:
 
 def after(assignment: Assignment) -> int | None:
     """The number of the bug that comes after this one, to fetch it ahead."""
-    waiting = Assignment.objects.filter(
-        round=assignment.round_id, rater=assignment.rater_id, state=State.TODO, position__gt=assignment.position
+    found = prepared.TURN_AFTER.first(
+        round_=assignment.round_id, rater=assignment.rater_id, position=assignment.position
     )
-    return waiting.order_by("position").values_list("bug__number", flat=True).first()
+    return found.bug.number if found else None
 
 
 def share(round_: Round, rater_id: int) -> int:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
-from annotator.labeling import actions, forms, turns
+from annotator.labeling import actions, forms, prepared, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.panel import panel_of
 from annotator.labeling.source import file_of, source_of
@@ -29,9 +29,7 @@ State = Assignment.State
 
 def rater_in(request: Request, slug: str, number: int) -> tuple[Study, Round, User]:
     """The study and its round, for one of the study's raters: one query where all is well."""
-    rounds = Round.objects.select_related("study", "codebook_version").defer("codebook_version__document")
-    mine = {"study__memberships__user": request.user, "study__memberships__role": Role.RATER}
-    round_ = rounds.filter(study__slug=slug, number=number, **mine).first()
+    round_ = prepared.ROUND_OF_RATER.first(slug=slug, number=number, user=request.user.pk)
     if round_ is None:
         study_for(request.user, slug, Role.RATER)  # says what is missing
         raise Http404("There is no such round.")

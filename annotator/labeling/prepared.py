@@ -1,0 +1,59 @@
+"""What a rater's save reads, written once: the round, the turn, the next one, and the copy to read."""
+
+from annotator.collection.models import ChangedFile, Comment, Commit, Context
+from annotator.labeling.models import Assignment, Round
+from annotator.studies.models import Role
+from annotator.web.prepared import Prepared
+
+TODO = Assignment.State.TODO
+
+ROUND_OF_RATER = Prepared(
+    lambda slug, number, user: (
+        Round.objects.select_related("study", "codebook_version")
+        .defer("codebook_version__document")
+        .filter(study__slug=slug, number=number, study__memberships__user=user, study__memberships__role=Role.RATER)[:1]
+    ),
+    "slug",
+    "number",
+    "user",
+)
+TURN = Prepared(
+    lambda round_, rater, number: Assignment.objects.filter(
+        round=round_, rater=rater, bug__number=number
+    ).select_related("bug")[:1],
+    "round_",
+    "rater",
+    "number",
+)
+NEXT_TURN = Prepared(
+    lambda round_, rater: (
+        Assignment.objects.filter(round=round_, rater=rater, state=TODO)
+        .select_related("bug__item__repository", "bug__item__text")
+        .order_by("position")[:1]
+    ),
+    "round_",
+    "rater",
+)
+TURN_AFTER = Prepared(
+    lambda round_, rater, position: (
+        Assignment.objects.filter(round=round_, rater=rater, state=TODO, position__gt=position)
+        .select_related("bug")
+        .only("bug__number")
+        .order_by("position")[:1]
+    ),
+    "round_",
+    "rater",
+    "position",
+)
+ROUND = Prepared(lambda round_: Round.objects.select_related("study__codebook").filter(pk=round_)[:1], "round_")
+OWN_FOR_UPDATE = Prepared(
+    lambda turn, rater: Assignment.objects.select_for_update().filter(pk=turn, rater=rater)[:1], "turn", "rater"
+)
+
+# --- the copy of an item
+FILES = Prepared(lambda item: ChangedFile.objects.filter(item=item).select_related("patch"), "item")
+COMMENTS = Prepared(lambda item: Comment.objects.filter(item=item), "item")
+COMMITS = Prepared(lambda item: Commit.objects.filter(item=item), "item")
+CONTEXT = Prepared(
+    lambda item, ordinal: Context.objects.filter(item=item, ordinal=ordinal).order_by("pk")[:1], "item", "ordinal"
+)
