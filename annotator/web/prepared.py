@@ -4,14 +4,18 @@ Writing the SQL of a wide select costs the ORM more than the database takes to a
 """
 
 import threading
+import weakref
 from collections.abc import Callable
+from itertools import count
 from typing import Any, Generic, TypeVar, cast
 
 from django.db import DEFAULT_DB_ALIAS, connection, models
 from django.db.models.query import get_related_populators  # what querysets themselves use
+from psycopg2.extensions import AsIs
 
 M = TypeVar("M", bound=models.Model)
 LARGEST = 2**63 - 1
+NUMBERS = count(1)
 FIRST_STAND_IN = 2_000_000_011  # fits every integer column, and is nobody's number
 
 
@@ -31,7 +35,7 @@ class Prepared(Generic[M]):
             return []  # no column holds it
         plan = self.plan()
         with connection.cursor() as cursor:
-            cursor.execute(plan.sql, plan.filled(values))
+            cursor.execute(*plan.statement(values))
             rows = cursor.fetchall()
         return [plan.instance(row) for row in plan.converted(rows)]
 
@@ -57,18 +61,40 @@ class Plan(Generic[M]):
         self.params = [(by_stand_in.get(cast(Any, param)), param) for param in params]
         if {name for name, _ in self.params} - {None} != set(stand_ins):
             raise ValueError(f"not every one of {', '.join(stand_ins)} is compared with a column: {self.sql}")
+        self.label = f"plan_{next(NUMBERS)}"
+        self.planned_by: weakref.ref[Any] | None = None
         info = cast(Any, self.compiler.klass_info)
         select = cast(Any, self.compiler.select)
         self.model = info["model"]
         self.begin, self.end = info["select_fields"][0], info["select_fields"][-1] + 1
         self.names = [column[0].target.attname for column in select[self.begin : self.end]]
+        self.converters = self.compiler.get_converters([column[0] for column in select])
         self.populators = get_related_populators(info, select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # a later Django's
 
-    def filled(self, values: dict[str, int | str]) -> list[Any]:
-        return [param if name is None else values[name] for name, param in self.params]
+    def statement(self, values: dict[str, int | str]) -> tuple[str, list[Any]]:
+        """With its parameters. PostgreSQL plans it once a connection, which takes longer than to run it."""
+        if connection.vendor != "postgresql":
+            return self.sql, [param if name is None else values[name] for name, param in self.params]
+        connection.ensure_connection()
+        server = connection.connection
+        if self.planned_by is None or self.planned_by() is not server:
+            with connection.wrap_database_errors, server.cursor() as cursor:
+                cursor.execute(f"PREPARE {self.label} AS {self.sql}", self.numbered())
+            self.planned_by = weakref.ref(server)
+        places = ", ".join(["%s"] * len(self.values_in_order))
+        return f"EXECUTE {self.label} ({places})", [values[name] for name in self.values_in_order]
+
+    @property
+    def values_in_order(self) -> list[str]:
+        return [name for name, _ in self.params if name is not None]
+
+    def numbered(self) -> list[Any]:
+        """The parameters with $1, $2, … where values go."""
+        numbers = count(1)
+        return [param if name is None else AsIs(f"${next(numbers)}") for name, param in self.params]
 
     def converted(self, rows: list[Any]) -> Any:
-        return self.compiler.results_iter([rows])
+        return self.compiler.apply_converters(rows, self.converters) if self.converters else rows
 
     def instance(self, row: Any) -> M:
         made: M = self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.begin : self.end])

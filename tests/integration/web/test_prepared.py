@@ -85,3 +85,17 @@ def test_threads_do_not_share_a_connection(round_):
     for thread in threads:
         thread.join()
     assert found == [round_] * 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_new_connection_is_told_the_plan_anew(round_, alice):
+    for _ in range(2):
+        assert prepared.TURN.first(round_=round_.pk, rater=alice.pk, number=1)
+        connection.close()
+
+
+def test_it_counts_as_one_query_from_the_first_time_on(round_, alice, django_assert_num_queries):
+    fresh = Prepared(lambda round_: Round.objects.filter(pk=round_)[:1], "round_")
+    for _ in range(2):
+        with django_assert_num_queries(1):
+            assert fresh.first(round_=round_.pk) == round_
