@@ -146,7 +146,7 @@ def prepare(environment: dict[str, str]) -> None:
 
 def worker(var: Path) -> list[str | Path]:
     """Beat runs in it as a thread; without checks it need not load the pages, 25 MB."""
-    celery = [BIN / "celery", "--skip-checks", "--quiet", "-A", "annotator", "worker"]
+    celery: list[str | Path] = [BIN / "celery", "--skip-checks", "--quiet", "-A", "annotator", "worker"]
     lean = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
     work = ["-P", "threads", "-c", "2", "-Q", QUEUES]
     return [*celery, *work, "--beat-thread", "-s", str(var / "beat"), *lean]
