@@ -8,6 +8,8 @@ api = [
     path("", include("annotator.overview.api_urls")),
     path("", include("annotator.studies.api_urls")),
     path("", include("annotator.codebook.api_urls")),
+    path("", include("annotator.collection.api_urls")),
+    path("", include("annotator.screening.api_urls")),
     path("", include("annotator.sampling.api_urls")),
     path("", include("annotator.labeling.api_urls")),
     path("", include("annotator.agreement.api_urls")),
@@ -18,6 +20,9 @@ api = [
 ]
 of_a_study = [
     path("", include("annotator.codebook.urls")),
+    path("", include("annotator.collection.urls")),
+    path("", include("annotator.screening.urls")),
+    path("", include("annotator.sampling.urls")),
     path("", include("annotator.labeling.urls")),
     path("", include("annotator.agreement.urls")),
     path("", include("annotator.adjudication.urls")),

@@ -133,7 +133,7 @@ def bugs_url(read: Tables, wanted: list[tuple[Question, Code]], repository: str 
         return ""
     query = {question.key: code.uid for question, code in wanted} | ({"repository": repository} if repository else {})
     try:
-        return f"{reverse('collection:bugs', args=[read.labels.study.slug])}?{urlencode(query)}"
+        return f"{reverse('bugs:bugs', args=[read.labels.study.slug])}?{urlencode(query)}"
     except NoReverseMatch:
         return ""
 

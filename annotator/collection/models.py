@@ -183,6 +183,7 @@ class Harvest(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="harvests")
     number = models.PositiveIntegerField()
+    host = models.CharField(max_length=200, default="github.com")  # tokens for another host never go there
     query: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # as collection.wanted writes it
     state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
     message = models.TextField(blank=True)  # why it stands still
@@ -193,10 +194,15 @@ class Harvest(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     finished_at = models.DateTimeField(null=True)
     override_reason = models.TextField(blank=True)  # why it may be sampled though not complete
+    refresh_days = models.PositiveIntegerField(null=True)  # beat looks again that often; none: never by itself
+    looked_at = models.DateTimeField(null=True)  # when it last came to its end
 
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="harvest_number"),
+            models.CheckConstraint(
+                condition=Q(refresh_days=None) | Q(refresh_days__gte=1), name="harvest_refresh_positive"
+            ),
             models.CheckConstraint(
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="harvest_running_lease"
             ),
@@ -273,6 +279,123 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.repository}#{self.number}"
+
+
+class Link(models.Model):
+    """What an item says about another: a pull request and the issue that it closes. The other need not be held."""
+
+    class Source(models.TextChoices):
+        CLOSING = "closing", "GitHub's closing reference"
+        KEYWORD = "keyword", "Words such as “fixes #12”"
+        MENTION = "mention", "Mentioned"
+
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="links")
+    host = models.CharField(max_length=200)
+    owner = models.CharField(max_length=200)
+    name = models.CharField(max_length=200)
+    number = models.BigIntegerField()
+    source = models.CharField(max_length=8, choices=Source.choices)
+    title = models.TextField(blank=True)
+    target = models.ForeignKey(Item, null=True, on_delete=models.PROTECT, related_name="linked_from")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "host", "owner", "name", "number"], name="link_once"),
+            models.CheckConstraint(condition=Q(source__in=["closing", "keyword", "mention"]), name="link_source"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.owner}/{self.name}#{self.number}"
+
+
+class Edit(models.Model):
+    """A later change on GitHub of what is held: the frozen copy stays, this stands beside it."""
+
+    item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="edits")
+    edited_at = models.DateTimeField()  # GitHub's
+    seen_at = models.DateTimeField()
+    changes: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [{part, diff}, …]: unified diffs
+
+    class Meta:
+        ordering = ["edited_at"]
+        constraints = [models.UniqueConstraint(fields=["item", "edited_at"], name="edit_once")]
+
+    def __str__(self) -> str:
+        return f"edit of {self.edited_at:%Y-%m-%d}"
+
+
+class Comparison(models.Model):
+    """A search for near-duplicates among a study's items: a row that a worker claims."""
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting for a worker"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="comparisons")
+    number = models.PositiveIntegerField()
+    threshold = models.FloatField()  # cosine similarity from which two items are shown
+    state = models.CharField(max_length=7, choices=State.choices, default=State.WAITING)
+    message = models.TextField(blank=True)
+    items = models.PositiveIntegerField(default=0)  # compared
+    lease_owner = models.CharField(max_length=100, blank=True)
+    lease_until = models.DateTimeField(null=True)
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["study", "number"], name="comparison_number"),
+            models.CheckConstraint(condition=Q(threshold__gt=0, threshold__lte=1), name="comparison_threshold"),
+        ]
+
+    def __str__(self) -> str:
+        return f"comparison {self.number}"
+
+
+class NearDuplicate(models.Model):
+    """Two items that read nearly alike, such as a fix and its backport. Shown, never merged by itself."""
+
+    comparison = models.ForeignKey(Comparison, on_delete=models.PROTECT, related_name="pairs")
+    first = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
+    second = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
+    similarity = models.FloatField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["comparison", "first", "second"], name="near_duplicate_once"),
+            models.CheckConstraint(condition=Q(first__lt=models.F("second")), name="near_duplicate_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first} and {self.second}"
+
+
+class GitHubToken(models.Model):
+    """A key to one host that a study's harvests use: sealed with the server's secret, shown nowhere."""
+
+    study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="github_tokens")
+    host = models.CharField(max_length=200)
+    name = models.CharField(max_length=100)  # what its owner calls it
+    digest = models.CharField(max_length=64)  # its rows of Budget go by it
+    sealed = models.TextField()
+    added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    added_at = models.DateTimeField(auto_now_add=True)
+    refused_at = models.DateTimeField(null=True)  # GitHub no longer takes it
+    removed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "host", "digest"], condition=Q(removed_at=None), name="github_token_once"
+            ),
+            models.CheckConstraint(condition=Q(removed_at=None) | Q(sealed=""), name="github_token_removed_is_gone"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class Budget(models.Model):

@@ -45,7 +45,7 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
         "next_url": _turned(request.GET, after=found.next_after),
         "previous_url": _turned(request.GET, before=found.previous_before),
     }
-    return render(request, "collection/bugs.html", context)
+    return render(request, "bugs/bugs.html", context)
 
 
 def _filters(sent: QueryDict, facets: list[Facet]) -> bugs.Filters:
@@ -101,7 +101,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
         "study": study,
         "bug": found,
         "source": source_of(found),
-        "bug_url": reverse("collection:bug", args=[study.slug, found.number]),
+        "bug_url": reverse("bugs:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
         "is_in_hand": is_in_hand,
         "settled": [] if is_in_hand else bugs.settled(found),
@@ -111,7 +111,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
         "previous": previous,
         "next": following,
     }
-    return render(request, "collection/bug.html", context)
+    return render(request, "bugs/bug.html", context)
 
 
 @login_required
@@ -126,7 +126,7 @@ def file(request: Request, slug: str, bug: int, position: int) -> HttpResponse:
     changed, table = shown
     if request.htmx:
         return HttpResponse(table)
-    return render(request, "collection/file.html", {"study": study, "bug": found, "file": changed, "table": table})
+    return render(request, "bugs/file.html", {"study": study, "bug": found, "file": changed, "table": table})
 
 
 @login_required
@@ -142,4 +142,4 @@ def flag(request: Request, slug: str, bug: int) -> HttpResponse:
         raise BadInput("Choose the question whose answer you doubt.")
     follow_up.flag(assignment=turn, facet_id=facet.pk, reason=request.POST.get("reason", ""), by=request.user)
     messages.success(request, "Flagged. The answer stands; the lead decides whether it is labelled again.")
-    return redirect("collection:bug", study.slug, found.number)
+    return redirect("bugs:bug", study.slug, found.number)

@@ -13,7 +13,6 @@ from annotator.studies.models import Role, Study
 # Label, first page, and the namespace of its pages; a stage without a page has no entry.
 STAGES = [
     ("Overview", "overview:home", "overview"),
-    ("Collection", "collection:bugs", "collection"),
     ("Labeling", "labeling:rounds", "labeling"),
     ("Agreement", "agreement:trend", "agreement"),
     ("Adjudication", "adjudication:queue", "adjudication"),
@@ -21,6 +20,7 @@ STAGES = [
     ("Publication", "publication:exports", "publication"),
 ]
 BESIDE = [
+    ("Bugs", "bugs:bugs", "bugs"),
     ("Codebook", "codebook:tree", "codebook"),
     ("Members", "studies:members", "studies"),
     ("History", "history:events", "history"),

@@ -140,9 +140,9 @@ def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile
     """One tile a stage, in the order of the pipeline."""
     items, bugs = Item.objects.filter(study=study).count(), Bug.objects.filter(study=study).count()
     return [
-        _tile(study, "Collection", "collection:bugs", f"{items:,}", "items found", done=items),
+        _tile(study, "Collection", "bugs:bugs", f"{items:,}", "items found", done=items),
         _screening(study),
-        _tile(study, "Sampling", "collection:bugs", f"{bugs:,}", "bugs to label", done=bugs),
+        _tile(study, "Sampling", "bugs:bugs", f"{bugs:,}", "bugs to label", done=bugs),
         _labeling(study, lines, bugs, viewer),
         _agreement(study, lines),
         _adjudication(study, viewer),

@@ -19,6 +19,6 @@ bug_patterns = [
 ]
 urlpatterns = [
     path("", include((overview_patterns, "overview"))),
-    path("<slug:slug>/bugs/", include((bug_patterns, "collection"))),
+    path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),
     path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),
 ]

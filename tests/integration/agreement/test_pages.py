@@ -87,7 +87,7 @@ def test_a_cell_opens_exactly_its_bugs(visit):
     page = visit(url)
     assert page.count('<th scope="row">') == 1
     bug = round_.round_bugs.order_by("position")[1].bug
-    assert reverse("collection:bug", args=["votes", bug.number]) in page
+    assert reverse("bugs:bug", args=["votes", bug.number]) in page
     assert bug.item.title in page
 
 

@@ -1,0 +1,5 @@
+"""REST addresses of screening."""
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
