@@ -45,7 +45,7 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
         "next_url": _turned(request.GET, after=found.next_after),
         "previous_url": _turned(request.GET, before=found.previous_before),
     }
-    return render(request, "bugs/bugs.html", context)
+    return render(request, "overview/bugs.html", context)
 
 
 def _filters(sent: QueryDict, facets: list[Facet]) -> bugs.Filters:
@@ -111,7 +111,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
         "previous": previous,
         "next": following,
     }
-    return render(request, "bugs/bug.html", context)
+    return render(request, "overview/bug.html", context)
 
 
 @login_required
@@ -126,7 +126,7 @@ def file(request: Request, slug: str, bug: int, position: int) -> HttpResponse:
     changed, table = shown
     if request.htmx:
         return HttpResponse(table)
-    return render(request, "bugs/file.html", {"study": study, "bug": found, "file": changed, "table": table})
+    return render(request, "overview/bug_file.html", {"study": study, "bug": found, "file": changed, "table": table})
 
 
 @login_required
