@@ -94,6 +94,8 @@ def _comments(item: Item, copy: copies.Copy) -> list[Comment]:
             body=turn.body,
             path=turn.path,
             line=turn.line,
+            verdict=turn.state[:20],
+            github_id=turn.id or None,
         )
         for position, turn in enumerate(copy.comments, 1)
     ]

@@ -18,6 +18,7 @@ class Repository(models.Model):
     owner = models.CharField(max_length=200, blank=True)
     name = models.CharField(max_length=200, blank=True)
     github_id = models.BigIntegerField(null=True)
+    names: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # owner/name in lower case: all it ever had
 
     class Meta:
         verbose_name_plural = "repositories"
@@ -113,6 +114,8 @@ class Comment(models.Model):
     body = models.TextField(blank=True)
     path = models.TextField(blank=True)
     line = models.PositiveIntegerField(null=True)
+    verdict = models.CharField(max_length=20, blank=True)  # of a review: approved, changes_requested, …
+    github_id = models.BigIntegerField(null=True)
 
     class Meta:
         ordering = ["position"]
@@ -362,6 +365,7 @@ class NearDuplicate(models.Model):
     first = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     second = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     similarity = models.FloatField()
+    words: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # that both hold, the most telling first
 
     class Meta:
         constraints = [
