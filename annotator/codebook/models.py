@@ -53,6 +53,7 @@ class Facet(models.Model):
     decided = models.CharField(max_length=5, choices=Decided.choices, default=Decided.BLIND)
     hotkey = models.CharField(max_length=1, blank=True)
     position = models.PositiveIntegerField(default=0)
+    takes_codes = models.BooleanField(default=False)  # open coding: raters may propose categories while they label
     retired_at = models.DateTimeField(null=True)
 
     class Meta:
@@ -76,7 +77,10 @@ class Category(models.Model):
     class State(models.TextChoices):
         ACTIVE = "active", "Active"
         MERGED = "merged", "Merged"
+        SPLIT = "split", "Split"
         RETIRED = "retired", "Retired"
+        PROPOSED = "proposed", "Proposed"  # a rater's own code: nobody else's until the round closes
+        REFUSED = "refused", "Refused"
 
     BUG, NOT_A_BUG = "bug", "not a bug"  # the names in the built-in facet verdict
 
@@ -96,6 +100,8 @@ class Category(models.Model):
     is_not_applicable = models.BooleanField(default=False)
     state = models.CharField(max_length=8, choices=State.choices, default=State.ACTIVE)
     merged_into = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
+    split_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
+    added_in = models.PositiveIntegerField(default=1)  # number of the version that first held it
 
     class Meta:
         ordering = ["position", "id"]
@@ -138,3 +144,114 @@ class Version(models.Model):
 
     def __str__(self) -> str:
         return f"v{self.number}"
+
+
+class Change(models.Model):
+    """A change of the codebook: append-only, with its reason; undone by a counter-change alone."""
+
+    class Act(models.TextChoices):
+        ADD = "add", "Added"
+        RENAME = "rename", "Renamed"
+        CLARIFY = "clarify", "Clarified"
+        REDEFINE = "redefine", "Changed in meaning"
+        MOVE = "move", "Moved"
+        MERGE = "merge", "Merged"
+        SPLIT = "split", "Split"
+        RETIRE = "retire", "Retired"
+        RESTORE = "restore", "Restored"
+
+    codebook = models.ForeignKey(Codebook, on_delete=models.PROTECT, related_name="changes")
+    number = models.PositiveIntegerField()
+    act = models.CharField(max_length=8, choices=Act.choices)
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="changes")
+    categories: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # uids that it touches
+    old: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
+    new: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
+    reason = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    applied_at = models.DateTimeField(null=True)  # none: it waits for the end of the open rounds
+    withdrawn_at = models.DateTimeField(null=True)  # while it waited
+    version = models.ForeignKey(Version, null=True, on_delete=models.PROTECT, related_name="changes")  # it led to
+    undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+
+    class Meta:
+        ordering = ["number"]
+        constraints = [
+            models.UniqueConstraint(fields=["codebook", "number"], name="change_number"),
+            models.CheckConstraint(
+                condition=Q(
+                    act__in=["add", "rename", "clarify", "redefine", "move", "merge", "split", "retire", "restore"]
+                ),
+                name="change_act",
+            ),
+            models.CheckConstraint(
+                condition=Q(applied_at=None) | Q(withdrawn_at=None), name="change_applied_or_withdrawn"
+            ),
+            models.CheckConstraint(
+                condition=Q(applied_at=None, version=None) | Q(applied_at__isnull=False, version__isnull=False),
+                name="change_applied_has_version",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"change {self.number}"
+
+
+class TellApart(models.Model):
+    """How to tell two categories apart that raters confuse."""
+
+    first = models.ForeignKey(Category, on_delete=models.PROTECT, related_name="+")
+    second = models.ForeignKey(Category, on_delete=models.PROTECT, related_name="+")
+    text = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+    is_current = models.BooleanField(default=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], condition=Q(is_current=True), name="tell_apart_once"),
+            models.CheckConstraint(condition=Q(first__lt=models.F("second")), name="tell_apart_order"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.first} or {self.second}"
+
+
+class Memo(models.Model):
+    """A thought noted while coding: on a category, or on the codebook where it names none."""
+
+    codebook = models.ForeignKey(Codebook, on_delete=models.PROTECT, related_name="memos")
+    category = models.ForeignKey(Category, null=True, on_delete=models.PROTECT, related_name="memos")
+    text = models.TextField()
+    by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["at", "id"]
+
+    def __str__(self) -> str:
+        return self.text[:60]
+
+
+class PathRule(models.Model):
+    """Files below a path belong to a category: the first rule that fits a file of the repository wins."""
+
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="path_rules")
+    repository = models.CharField(max_length=300, blank=True)  # its label; empty: any
+    position = models.PositiveIntegerField()
+    prefix = models.TextField()
+    category = models.ForeignKey(Category, null=True, on_delete=models.PROTECT, related_name="+")  # none: says nothing
+    note = models.TextField(blank=True)
+    retired_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["facet", "repository", "position"], condition=Q(retired_at=None), name="path_rule_position"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.prefix

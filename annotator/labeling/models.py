@@ -62,6 +62,7 @@ class Round(models.Model):
     overlap = models.PositiveIntegerField(default=2)
     seed = models.BigIntegerField(default=0)
     lease_minutes = models.PositiveIntegerField(default=120)
+    shares_codes = models.BooleanField(default=False)  # a proposed code is everybody's at once: not blind as to codes
     codebook_version = models.ForeignKey(Version, null=True, on_delete=models.PROTECT, related_name="+")
     gate_coefficient = models.CharField(max_length=16, choices=GateCoefficient.choices, blank=True)
     gate_method = models.CharField(max_length=5, choices=GateMethod.choices, default=GateMethod.LOWER)
@@ -209,6 +210,7 @@ class Answer(models.Model):
     revision = models.PositiveIntegerField(default=1)
     is_current = models.BooleanField(default=True)
     is_assisted = models.BooleanField(default=False)  # a suggestion was shown
+    version = models.PositiveIntegerField(default=0)  # number of the codebook's version in force; 0: not known
     cell = models.TextField(blank=True)  # as it stood in the sheet it came from
     at = models.DateTimeField(auto_now_add=True)
 
@@ -274,6 +276,39 @@ class FurtherBug(models.Model):
 
     def __str__(self) -> str:
         return self.note[:60]
+
+
+class Proposal(models.Model):
+    """A code that a rater proposed while labelling, with its first example: hers alone until the round closes."""
+
+    class State(models.TextChoices):
+        NEW = "new", "New"
+        ACCEPTED = "accepted", "Accepted"
+        MERGED = "merged", "Merged into another"
+        REFUSED = "refused", "Refused"
+
+    assignment = models.ForeignKey(Assignment, on_delete=models.PROTECT, related_name="proposals")
+    category = models.OneToOneField(Category, on_delete=models.PROTECT, related_name="+")
+    example = models.TextField(blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+    state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)
+    reason = models.TextField(blank=True)  # why it was refused or merged
+    settled_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+    settled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["new", "accepted", "merged", "refused"]), name="proposal_state"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="new", settled_at=None) | ~Q(state="new") & Q(settled_at__isnull=False),
+                name="proposal_settled",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.category)
 
 
 class Flag(models.Model):
