@@ -5,11 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.collection.models import ChangedFile, Comment, Harvest, Item, ItemText, Patch, Repository, Window
-from annotator.collection.wanted import Wanted
+from annotator.collection.models import (
+    ChangedFile,
+    Comment,
+    Finding,
+    Harvest,
+    Item,
+    ItemText,
+    Patch,
+    Repository,
+    Window,
+)
+from annotator.collection.wanted import Wanted, from_document
 from annotator.history.actions import record
 from annotator.studies.models import Study
 from annotator.web.errors import Refused
@@ -177,6 +188,39 @@ def repository_at(*, study: Study, place: Place) -> Repository:
     return row
 
 
+RETRIED = ("no_answer", "unreadable")  # reasons that the next run may find gone
+
+
+@transaction.atomic
+def renew(harvest: Harvest, *, now: dt.datetime) -> None:
+    """What got no answer is tried again; of a harvest that had come to its end, everything is looked through anew."""
+    Finding.objects.filter(harvest=harvest, state=Finding.State.UNAVAILABLE, reason__in=RETRIED).update(
+        state=Finding.State.FOUND, reason=""
+    )
+    wanted = from_document(harvest.query)
+    if harvest.finished_at is not None and not wanted.listed:
+        windows = Window.objects.filter(harvest=harvest)
+        windows.filter(state=Window.State.DONE).update(state=Window.State.LOOKING, cursor="")
+        if wanted.last is None:
+            _widen(harvest, now.replace(microsecond=0))
+    Harvest.objects.filter(pk=harvest.pk).update(finished_at=None)
+
+
+def _widen(harvest: Harvest, now: dt.datetime) -> None:
+    """A harvest without an end reaches until now."""
+    ends = Window.objects.filter(harvest=harvest).values("repository_id").annotate(last=Max("ends"))
+    Window.objects.bulk_create(
+        Window(
+            harvest=harvest,
+            repository_id=row["repository_id"],
+            starts=row["last"] + dt.timedelta(seconds=1),
+            ends=now,
+        )
+        for row in ends
+        if row["last"] < now
+    )
+
+
 @transaction.atomic
 def pause(*, harvest: Harvest, by: User) -> None:
     """Whoever carries it out stops before the next thing is stored."""
@@ -202,7 +246,12 @@ def cancel(*, harvest: Harvest, by: User) -> None:
 def finish_harvest(*, harvest: Harvest, owner: str) -> None:
     mine = Harvest.objects.filter(pk=harvest.pk, lease_owner=owner, state=Harvest.State.RUNNING)
     done = mine.update(
-        state=Harvest.State.DONE, lease_owner="", lease_until=None, wake_at=None, finished_at=timezone.now()
+        state=Harvest.State.DONE,
+        lease_owner="",
+        lease_until=None,
+        wake_at=None,
+        finished_at=timezone.now(),
+        looked_at=timezone.now(),
     )
     if done:
         _tell("finished a harvest", harvest, by=harvest.created_by)

@@ -4,7 +4,7 @@ import datetime as dt
 import re
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from os import environ
 from typing import Any
@@ -21,7 +21,7 @@ from annotator.collection.budget import SharedBudget
 from annotator.collection.harvesting import Harvester, Stopped, begin, run
 from annotator.collection.models import Budget, Harvest
 from annotator.collection.queries import statement_of
-from annotator.collection.wanted import Wanted
+from annotator.collection.wanted import Wanted, from_document
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -86,8 +86,7 @@ def collect(*, study: Study, wanted: Wanted, access: Access, wait: Wait) -> dict
 def same_harvest(study: Study, wanted: Wanted) -> Harvest | None:
     """The latest with this query that was not given up."""
     rows = Harvest.objects.filter(study=study).exclude(state=Harvest.State.CANCELLED).order_by("-number")
-    asked = wanted.document()
-    return next((row for row in rows if row.query == asked), None)
+    return next((row for row in rows if from_document(row.query) == wanted), None)
 
 
 def first_harvest(study: Study, wanted: Wanted, access: Access, github: GitHub) -> Harvest:
@@ -159,8 +158,3 @@ def sleeping(say: Callable[[str], None]) -> Wait:
         time.sleep(max(0.0, seconds) + 0.05)
 
     return wait
-
-
-def unique(names: Sequence[str]) -> tuple[str, ...]:
-    """Each repository once, in any case, as it was spelt first."""
-    return tuple({name.lower(): name for name in reversed(names)}[key] for key in dict.fromkeys(map(str.lower, names)))

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotator.clients.github.client import GitHub
@@ -26,7 +25,6 @@ LEASE = dt.timedelta(minutes=5)
 TOGETHER = 50  # findings asked for by number in one question
 TRIES = 3  # for one finding, then the others are not held up any longer
 OUTAGE = 5  # times in a row that GitHub did not answer
-RETRIED = ("no_answer", "unreadable")  # reasons that the next run may find gone
 
 
 class Stopped(Exception):
@@ -42,7 +40,6 @@ class Harvester:
 
     def __post_init__(self) -> None:
         self.wanted = from_document(self.harvest.query)
-        self.repositories: dict[int, Repository] = {}
         self.waiting: deque[int] = deque()  # findings
         self.tries: Counter[int] = Counter()
         self.with_gaps: dict[int, Copy] = {}  # by finding's repository and number: spares asking a page's hit again
@@ -63,12 +60,15 @@ class Harvester:
             return False
         try:
             {"waiting": listing.settle, "listing": listing.go_on, "looking": listing.look}[window.state](self, window)
-        except Broken as broken:
-            with self.held():
-                self.harvest.message = str(broken)[:500]
-                self.harvest.save(update_fields=["message"])
-                Window.objects.filter(pk=window.pk).update(state=Window.State.DONE, is_partial=True)
+        except (Broken, Gone) as problem:
+            self._give_up(window, problem)
         return True
+
+    def _give_up(self, window: Window, problem: Broken | Gone) -> None:
+        """What the window holds can't be had; the others are gone on with."""
+        with self.held():
+            Harvest.objects.filter(pk=self.harvest.pk).update(message=str(problem)[:500])
+            Window.objects.filter(pk=window.pk).update(state=Window.State.DONE, is_partial=True)
 
     def _next_finding(self) -> Finding | None:
         if not self.waiting and not self._refill():
@@ -182,10 +182,7 @@ class Harvester:
             )
 
     def query(self, repository: Repository) -> Query:
-        wanted = self.wanted
-        return Query(
-            full_name(repository), kind=wanted.kind, state=wanted.state, moment=wanted.moment, labels=wanted.labels
-        )
+        return self.wanted.query(full_name(repository))
 
     def room(self, repository: Repository) -> int | None:
         """How many more the limit lets in."""
@@ -209,28 +206,7 @@ def begin(harvest: Harvest, *, owner: str) -> None:
         state=Harvest.State.RUNNING, lease_owner=owner, lease_until=now + LEASE, wake_at=None, message=""
     )
     harvest.refresh_from_db()
-    Finding.objects.filter(harvest=harvest, state=Finding.State.UNAVAILABLE, reason__in=RETRIED).update(
-        state=Finding.State.FOUND, reason=""
-    )
-    windows = Window.objects.filter(harvest=harvest)
-    is_refresh = harvest.finished_at is not None
-    if is_refresh:
-        windows.filter(state=Window.State.DONE).update(state=Window.State.LOOKING, cursor="")
-        _widen(harvest, windows, now)
-        Harvest.objects.filter(pk=harvest.pk).update(finished_at=None)
-
-
-def _widen(harvest: Harvest, windows: QuerySet[Window], now: dt.datetime) -> None:
-    """A harvest without an end reaches until now."""
-    if from_document(harvest.query).last is not None:
-        return
-    for repository in set(windows.values_list("repository_id", flat=True)):
-        last = windows.filter(repository_id=repository).order_by("-ends").values_list("ends", flat=True)[0]
-        if last < now.replace(microsecond=0):
-            start = last + dt.timedelta(seconds=1)
-            Window.objects.create(
-                harvest=harvest, repository_id=repository, starts=start, ends=now.replace(microsecond=0)
-            )
+    actions.renew(harvest, now=now)
 
 
 def run(harvester: Harvester, *, wait: Callable[[dt.datetime], None]) -> None:

@@ -74,7 +74,7 @@ def go_on(run: "Harvester", window: Window) -> None:
     else:
         pages = list(run.github.all_hits(query, period(window)))
         copies, after = [hit for page in pages for hit in page.hits], ""
-    if not copies and not window.cursor and _was_renamed(run, window):
+    if not copies and _was_renamed(run, window):
         return
     with run.held():
         keep(run, window, copies)
@@ -85,12 +85,10 @@ def go_on(run: "Harvester", window: Window) -> None:
 
 
 def _was_renamed(run: "Harvester", window: Window) -> bool:
-    """A renamed repository can't be searched by its old name; the client remembers today's for this run."""
-    if window.repository_id in run.repositories:
-        return False
-    run.repositories[window.repository_id] = window.repository
-    run.github.repository(f"{window.repository.owner}/{window.repository.name}")
-    return True
+    """A search by an old name finds nothing; the client remembers today's for this run."""
+    name = f"{window.repository.owner}/{window.repository.name}"
+    before = run.github.today(name)
+    return run.github.repository(name).name.lower() != before.lower()
 
 
 def keep(run: "Harvester", window: Window, copies: Sequence[Copy]) -> None:
@@ -125,6 +123,8 @@ def _fresh(run: "Harvester", repository: Repository, copies: Sequence[Copy]) -> 
 def moment_of(copy: Copy, wanted: Wanted) -> dt.datetime:
     if wanted.moment == "merged" and isinstance(copy, PullRequestCopy):
         return copy.merged_at or LONG_AGO
+    if wanted.moment == "updated":
+        return copy.updated_at or LONG_AGO
     return (copy.closed_at if wanted.moment == "closed" else copy.opened_at) or LONG_AGO
 
 
@@ -147,12 +147,20 @@ def _close(run: "Harvester", window: Window) -> None:
     promised = min(window.hits, CAP)
     findings = Finding.objects.filter(harvest=run.harvest, repository=window.repository)
     held = findings.filter(window=window).count()
-    seen = run.github.unheld(run.query(window.repository), period(window), set()) if held < promised else ()
+    seen = _seen(run, window) if held < promised else ()
     with run.held():
         held += add_by_number(run, window, seen)
         window.is_partial = window.is_partial or held < promised
         window.state = Window.State.DONE
         window.save(update_fields=["is_partial", "state"])
+
+
+def _seen(run: "Harvester", window: Window) -> Sequence[Glance]:
+    """All hits of the window by the lighter search, under today's name."""
+    seen = run.github.unheld(run.query(window.repository), period(window), set())
+    if not seen and _was_renamed(run, window):
+        seen = run.github.unheld(run.query(window.repository), period(window), set())
+    return seen
 
 
 def add_by_number(run: "Harvester", window: Window, glances: Sequence[Glance]) -> int:

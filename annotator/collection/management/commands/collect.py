@@ -7,8 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.collection.foreground import access_from_environment, collect, sleeping, unique
-from annotator.collection.wanted import Wanted, period, words
+from annotator.collection.foreground import access_from_environment, collect, sleeping
+from annotator.collection.wanted import Wanted, period, unique, words
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
 from annotator.web.errors import BadInput
