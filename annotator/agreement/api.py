@@ -9,17 +9,22 @@ from rest_framework.response import Response
 
 from annotator.agreement import queries
 from annotator.agreement.actions import continue_below_gate
+from annotator.agreement.scales import LEVELS
 from annotator.agreement.serializers import ENTRIES, Reason
 from annotator.labeling.models import Round
 from annotator.studies.models import Role
 from annotator.studies.rest import StudyView
 
 FACET = OpenApiParameter("facet", str, description="id of a facet")
+LEVEL = OpenApiParameter(
+    "level", str, enum=LEVELS, description="answered, or top: every answer counted as the category at the top above it"
+)
 
 
 class Agreement(StudyView):
     @extend_schema(
-        parameters=[OpenApiParameter("round", str, description="number or name"), FACET], responses={200: ENTRIES}
+        parameters=[OpenApiParameter("round", str, description="number or name"), FACET, LEVEL],
+        responses={200: ENTRIES},
     )
     def get(self, request: Request, slug: str) -> Response:
         """One entry for each round, facet and pair of raters. An open round gives nothing."""
@@ -27,14 +32,16 @@ class Agreement(StudyView):
         round_ = queries.round_named(study, named) if named else None
         if named and round_ is None:
             raise Http404("There is no such round.")
-        return Response(queries.entries(study, round_=round_, facet=self.asked("facet") or None))
+        level = queries.level_named(self.asked("level"))
+        return Response(queries.entries(study, round_=round_, facet=self.asked("facet") or None, level=level))
 
 
 class Pooled(StudyView):
-    @extend_schema(parameters=[FACET], responses={200: ENTRIES})
+    @extend_schema(parameters=[FACET, LEVEL], responses={200: ENTRIES})
     def get(self, request: Request, slug: str) -> Response:
         """All main rounds that are no longer open, together."""
-        return Response(queries.pooled(self.study(), facet=self.asked("facet") or None))
+        study, level = self.study(), queries.level_named(self.asked("level"))
+        return Response(queries.pooled(study, facet=self.asked("facet") or None, level=level))
 
 
 class Continue(StudyView):

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from annotator.agreement.scales import Scale, scales_of
+from annotator.agreement.scales import ANSWERED, Scale, scales_of
 from annotator.labeling.models import Answer, Assignment, Round
 from annotator.labeling.source import safe_link
 from annotator.sampling.models import Bug
@@ -36,10 +36,17 @@ class CellPage:
 
 
 def cell_page(
-    round_: Round, *, facet: str, raters: tuple[str, str], uids: tuple[str, str], after: int = 0
+    round_: Round,
+    *,
+    facet: str,
+    raters: tuple[str, str],
+    uids: tuple[str, str],
+    level: str = ANSWERED,
+    after: int = 0,
 ) -> CellPage | None:
     """Bugs to which the first rater gave the first category and the second the second; None where there is no such cell."""
-    scale = next((scale for scale in scales_of(round_) if scale.key == facet and not scale.is_many), None)
+    scales = scales_of(round_, level=level)
+    scale = next((scale for scale in scales if scale.key == facet and not scale.is_many), None)
     names = {choice.uid: choice.name for choice in scale.choices} if scale else {}
     if scale is None or round_.is_open or not set(uids) <= names.keys():
         return None

@@ -53,10 +53,15 @@ class Trend:
 
 
 def trend(
-    title: str, readings: Sequence[Reading], *, open_rounds: Sequence[str], gate: float | None, url: str = ""
+    title: str,
+    readings: Sequence[Reading],
+    *,
+    open_rounds: Sequence[str],
+    gate: float | None,
+    floor: float,
+    url: str = "",
 ) -> Trend:
     """Readings in the order of their rounds; the open rounds behind them have a place but no value."""
-    floor = _floor(readings)
     labels = [reading.label for reading in readings] + [f"{name}, open" for name in open_rounds]
     step = min(WIDEST_STEP, (RIGHT - LEFT) / max(1, len(labels) - 1))
     places = [LEFT + step * place for place in range(len(labels))]
@@ -106,8 +111,8 @@ def bar(value: float | None, ci: Sequence[float] | None, *, gate: float | None, 
     )
 
 
-def _floor(readings: Sequence[Reading]) -> float:
-    """The axis starts at 0, lower where a value or its interval does."""
+def floor_of(readings: Iterable[Reading]) -> float:
+    """The axis starts at 0, lower where a value or its interval does. Small multiples side by side share it."""
     lowest = min((r.ci[0] if r.ci else r.value for r in readings if r.value is not None), default=0.0)
     return 0.0 if lowest >= 0 else -0.5 if lowest >= -0.5 else -1.0
 

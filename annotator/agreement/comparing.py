@@ -15,25 +15,26 @@ from annotator.agreement.entries import (
     pair_entry,
     set_entry,
 )
-from annotator.agreement.scales import Scale, scales_of
+from annotator.agreement.scales import ANSWERED, TOP, Scale, scales_of
 from annotator.labeling.models import Round
 from annotator.stats.gates import Gate
 from annotator.stats.reasons import ONE_RATER
 from annotator.stats.sets import Answers, SetTable
 
-AS_ANSWERED = "as_answered"
+AS_ANSWERED, GROUPED_AFTER = "as_answered", "grouped_after"
+BASES = {ANSWERED: AS_ANSWERED, TOP: GROUPED_AFTER}
 
 
-def recompute(round_: Round) -> list[Entry]:
-    """From the answers alone. Equal to what was stored when the round closed."""
+def recompute(round_: Round, *, level: str = ANSWERED) -> list[Entry]:
+    """From the answers alone. As answered it is equal to what was stored when the round closed."""
     if round_.is_open:
         return []
-    counts = RoundCounts(round_, tuple(scales_of(round_)))
-    return [entry for scale in counts.listed for entry in _of_facet(counts, scale)]
+    counts, frame = RoundCounts(round_, tuple(scales_of(round_, level=level))), frame_of(round_, level=level)
+    return [entry for scale in counts.listed for entry in _of_facet(counts, frame, scale)]
 
 
-def _of_facet(counts: RoundCounts, scale: Scale) -> Iterator[Entry]:
-    frame, raters = frame_of(counts.round), counts.raters_of(scale)
+def _of_facet(counts: RoundCounts, frame: Frame, scale: Scale) -> Iterator[Entry]:
+    raters = counts.raters_of(scale)
     if len(raters) == 1:
         yield _alone(counts, frame, scale, raters)
         return
@@ -74,14 +75,15 @@ def patterns(counts: RoundCounts, scale: Scale, raters: Iterable[int]) -> Counte
     return found
 
 
-def frame_of(round_: Round) -> Frame:
+def frame_of(round_: Round, *, level: str = ANSWERED) -> Frame:
+    """Its gate was fixed for the answers as they were given, and is asked about nothing else."""
     return Frame(
         round=round_.name,
         number=round_.number,
         kind=round_.kind,
         blindness=round_.blindness,
-        basis=AS_ANSWERED,
-        gate=gate_rule(round_),
+        basis=BASES[level],
+        gate=gate_rule(round_) if level == ANSWERED else None,
     )
 
 

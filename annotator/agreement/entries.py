@@ -124,7 +124,7 @@ def empty_entry(frame: Frame, scale: Scale, compared: Compared, *, n: int, reaso
 def many_entry(frame: Frame, scale: Scale, raters: Sequence[str], patterns: Mapping[tuple[Answers, ...], int]) -> Entry:
     """Three raters or more together; every pair of them has an entry of its own."""
     n = sum(patterns.values())
-    entry = {"round": frame.round, "facet": scale.key, "raters": list(raters), "n": n}
+    entry = {"round": frame.round, "facet": scale.key, "raters": list(raters), "basis": frame.basis, "n": n}
     if scale.is_many:
         sets = {
             "alpha_jaccard": alpha_over(patterns, distance=jaccard),

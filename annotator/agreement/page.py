@@ -10,7 +10,9 @@ from django.urls import reverse
 from annotator.agreement import charts, gating
 from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import percent
-from annotator.agreement.queries import entries_by_round
+from annotator.agreement.queries import entries_by_round, entries_of
+from annotator.agreement.scales import ANSWERED, TOP
+from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Round
 from annotator.stats.gates import PASSED
 from annotator.stats.reasons import SET_VALUED
@@ -109,14 +111,21 @@ class Page:
     """One round of a study, one pair of its raters, one facet in detail."""
 
     def __init__(
-        self, study: Study, rounds: Sequence[Round], *, chosen: Round | None, facet: str = "", pair: Sequence[str] = ()
+        self,
+        study: Study,
+        rounds: Sequence[Round],
+        *,
+        chosen: Round | None,
+        facet: str = "",
+        pair: Sequence[str] = (),
+        level: str = ANSWERED,
     ) -> None:
-        self.study, self.rounds, self.round = study, rounds, chosen
+        self.study, self.rounds, self.round, self.level = study, rounds, chosen, level
         self._facet, self._pair = facet, tuple(pair)
 
     @cached_property
     def by_round(self) -> dict[int, list[Entry]]:
-        found = entries_by_round(self.rounds)
+        found = entries_by_round(self.rounds, level=self.level)
         return {each.number: found[each.pk] for each in self.rounds if not each.is_open}
 
     @property
@@ -165,16 +174,25 @@ class Page:
     def _pair_url(self, facet: str, pair: Sequence[str]) -> str:
         if self.round is None or len(pair) != 2:
             return ""
-        return reverse("agreement:pair", args=[self.study.slug, self.round.number, facet, *pair])
+        return self._at("pair", self.round.number, facet, *pair)
+
+    def _at(self, name: str, *args: Any) -> str:
+        """An address of this stage that stays at the chosen level."""
+        return reverse(f"agreement:{name}", args=[self.study.slug, *args]) + query_of(self.level)
 
     # --- choosing
+
+    @cached_property
+    def level_links(self) -> list[dict[str, Any]]:
+        """Where no facet has narrower categories there is nothing to choose."""
+        return level_links(self.study, self.level)
 
     @property
     def round_links(self) -> list[dict[str, Any]]:
         return [
             {
                 "name": each.name,
-                "url": reverse("agreement:round", args=[self.study.slug, each.number]),
+                "url": self._at("round", each.number),
                 "is_current": self.round is not None and each.pk == self.round.pk,
             }
             for each in self.rounds
@@ -192,7 +210,18 @@ class Page:
 
     @cached_property
     def gate(self) -> gating.RoundGate | None:
-        return gating.of_round(self.round, self.entries) if self.round else None
+        """It was fixed for the answers as they were given, at whatever level the page shows them."""
+        return gating.of_round(self.round, self.answered) if self.round else None
+
+    @property
+    def answered(self) -> list[Entry]:
+        return self.entries if self.level == ANSWERED or self.round is None else entries_of(self.round)
+
+    @property
+    def tables(self) -> dict[str, str]:
+        """The round's table as a file, by its name."""
+        number = self.round.number if self.round else 0
+        return {"pooled": self._at("pooled"), "csv": self._at("csv", number), "latex": self._at("latex", number)}
 
     @property
     def blindness(self) -> str:
@@ -218,21 +247,31 @@ class Page:
         names: dict[str, str] = {}
         for entries in self.by_round.values():
             names |= {entry["facet"]: entry["facet_name"] for entry in entries if entry["facet"] != "verdict"}
-        return [self._trend(facet, name) for facet, name in names.items()]
+        closed = [each for each in self.rounds if not each.is_open]
+        readings = {facet: [self._reading(each, facet) for each in closed] for facet in names}
+        floor = charts.floor_of(reading for of_facet in readings.values() for reading in of_facet)
+        return [self._trend(facet, name, readings[facet], floor=floor) for facet, name in names.items()]
 
-    def _trend(self, facet: str, name: str) -> charts.Trend:
-        readings = [self._reading(each, facet) for each in self.rounds if not each.is_open]
+    def _trend(self, facet: str, name: str, readings: list[charts.Reading], *, floor: float) -> charts.Trend:
         is_many = any(
             e["reason"] == SET_VALUED for entries in self.by_round.values() for e in entries if e["facet"] == facet
         )
-        bounded = [each for each in self.rounds if each.gate_coefficient and not each.is_open]
         return charts.trend(
             f"{name}, α (MASI)" if is_many else name,
             readings,
             open_rounds=[label_of(each) for each in self.open_rounds],
-            gate=(self.round if self.round in bounded else bounded[-1]).gate_bound if bounded and self.round else None,
+            gate=self._bound,
+            floor=floor,
             url=self._pair_url(facet, self.pair),
         )
+
+    @property
+    def _bound(self) -> float | None:
+        """Of the chosen round's gate, else of the latest; there is none at the top level."""
+        bounded = [each for each in self.rounds if each.gate_coefficient and not each.is_open]
+        if not bounded or self.round is None or self.level == TOP:
+            return None
+        return (self.round if self.round in bounded else bounded[-1]).gate_bound
 
     def _reading(self, each: Round, facet: str) -> charts.Reading:
         for entry in self.by_round[each.number]:
@@ -243,6 +282,15 @@ class Page:
                 return charts.Reading(label_of(each), row.value, ci, is_reached)
         return charts.Reading(label_of(each), None)
 
+    @property
+    def categories(self) -> list[Entry]:
+        """Those that anybody gave; the others have nothing to show."""
+        return [row for row in self.entry["categories"] if any(row["votes"])] if self.entry else []
+
+    @property
+    def never_given(self) -> list[str]:
+        return [row["category"] for row in self.entry["categories"] if not any(row["votes"])] if self.entry else []
+
     @cached_property
     def matrix(self) -> Matrix | None:
         """The categories in use; the rest is only counted."""
@@ -252,7 +300,7 @@ class Page:
         counts, uids, names = table["counts"], table["uids"], table["categories"]
         used = [i for i in range(len(uids)) if any(counts[i]) or any(row[i] for row in counts)]
         most = max((count for row in counts for count in row), default=0)
-        here = [self.study.slug, self.round.number, self.facet, *self.pair]
+        here = [self.round.number, self.facet, *self.pair]
         rows = tuple(
             MatrixRow(
                 number=place,
@@ -261,7 +309,7 @@ class Page:
                     Cell(
                         count=counts[i][j],
                         shade=shade(counts[i][j], most=most, is_agreement=i == j),
-                        url=reverse("agreement:cell", args=[*here, uids[i], uids[j]]) if counts[i][j] else "",
+                        url=self._at("cell", *here, uids[i], uids[j]) if counts[i][j] else "",
                         described=f"{counts[i][j]} bugs: {self.pair[0]} {names[i]}, {self.pair[1]} {names[j]}",
                     )
                     for j in used
@@ -277,6 +325,21 @@ class Page:
             n=self.entry["n"],
             unused=len(uids) - len(used),
         )
+
+
+def query_of(level: str) -> str:
+    return "" if level == ANSWERED else f"?level={level}"
+
+
+def level_links(study: Study, level: str) -> list[dict[str, Any]]:
+    """The answers as given, or by the categories at the top; nothing where all stand at the top."""
+    narrower = Category.objects.filter(facet__codebook__study=study, parent__isnull=False)
+    if not narrower.exclude(facet__key=Facet.VERDICT).exists():
+        return []
+    return [
+        {"name": name, "url": query_of(each) or "?", "is_current": each == level}
+        for each, name in ((ANSWERED, "As answered"), (TOP, "Top level"))
+    ]
 
 
 def shade(count: int, *, most: int, is_agreement: bool) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from annotator.agreement.comparing import AS_ANSWERED, patterns
+from annotator.agreement.comparing import BASES, patterns
 from annotator.agreement.counting import RoundCounts
 from annotator.agreement.entries import (
     Compared,
@@ -19,7 +19,7 @@ from annotator.agreement.entries import (
     pair_entry,
     set_entry,
 )
-from annotator.agreement.scales import Choice, Scale, scales_of
+from annotator.agreement.scales import ANSWERED, Choice, Scale, scales_of
 from annotator.labeling.models import Round
 from annotator.stats.reasons import ONE_RATER
 from annotator.stats.sets import Answers, SetTable
@@ -41,16 +41,17 @@ class Part:
         return self.counts.raters_of(self.scale)
 
 
-def entries(rounds: Sequence[Round]) -> list[Entry]:
-    counted = [RoundCounts(round_, tuple(scales_of(round_))) for round_ in rounds]
+def entries(rounds: Sequence[Round], *, level: str = ANSWERED) -> list[Entry]:
+    counted = [RoundCounts(round_, tuple(scales_of(round_, level=level))) for round_ in rounds]
     listed = [scale for counts in counted for scale in counts.listed]
     keys = dict.fromkeys(scale.key for scale in sorted(listed, key=lambda scale: scale.is_verdict))
     parts = [Part(counts, scale) for counts in counted for scale in counts.asked if scale.key in keys]
-    return [entry for key in keys for entry in _of_facet([part for part in parts if part.scale.key == key])]
+    by_facet = [[part for part in parts if part.scale.key == key] for key in keys]
+    return [entry for of_facet in by_facet for entry in _of_facet(of_facet, _frame(of_facet, basis=BASES[level]))]
 
 
-def _of_facet(parts: list[Part]) -> list[Entry]:
-    frame, scale = _frame(parts), _merged([part.scale for part in parts])
+def _of_facet(parts: list[Part], frame: Frame) -> list[Entry]:
+    scale = _merged([part.scale for part in parts])
     raters = sorted({name for part in parts for name in part.raters})
     if len(raters) == 1:
         return [_alone(frame, scale, parts, raters[0])]
@@ -120,10 +121,10 @@ def _all(frame: Frame, scale: Scale, raters: list[str], *, parts: list[Part], ta
     }
 
 
-def _frame(parts: list[Part]) -> Frame:
+def _frame(parts: list[Part], *, basis: str) -> Frame:
     rounds = {part.counts.round.number: part.counts.round for part in parts}
     blindness = min((round_.blindness for round_ in rounds.values()), key=WEAKEST_FIRST.index)
-    return Frame(POOLED, None, Round.Kind.MAIN, blindness, AS_ANSWERED)
+    return Frame(POOLED, None, Round.Kind.MAIN, blindness, basis)
 
 
 def _merged(scales: list[Scale]) -> Scale:

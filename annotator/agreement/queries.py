@@ -6,40 +6,57 @@ from annotator.agreement import gating, pooling, screened
 from annotator.agreement.comparing import AS_ANSWERED, recompute
 from annotator.agreement.entries import Entry
 from annotator.agreement.models import Snapshot
+from annotator.agreement.scales import ANSWERED, LEVELS, TOP
 from annotator.labeling.models import Round
 from annotator.studies.models import Study
+from annotator.web.errors import BadInput
 from annotator.web.numbers import whole
 
 
-def entries(study: Study, *, round_: Round | None = None, facet: str | None = None) -> list[Entry]:
+def entries(
+    study: Study, *, round_: Round | None = None, facet: str | None = None, level: str = ANSWERED
+) -> list[Entry]:
     """The agreement list of a study: rounds by number, facets in the codebook's order, pairs by name, all raters last."""
     rounds = Round.objects.with_agreement().filter(study=study)
     if round_ is not None:
         rounds = rounds.filter(pk=round_.pk)
-    found = [entry for listed in entries_by_round(rounds.order_by("number")).values() for entry in listed]
+    by_round = entries_by_round(rounds.order_by("number"), level=level)
+    found = [entry for listed in by_round.values() for entry in listed]
     if round_ is None:
         found += screened.entries(study)
     return [entry for entry in found if facet in (None, entry["facet"])]
 
 
-def entries_of(round_: Round) -> list[Entry]:
+def entries_of(round_: Round, *, level: str = ANSWERED) -> list[Entry]:
     """As its snapshot holds them; counted now where there is none yet. An open round gives nothing."""
-    return entries_by_round([round_]).get(round_.pk, [])
+    return entries_by_round([round_], level=level).get(round_.pk, [])
 
 
-def entries_by_round(rounds: Iterable[Round]) -> dict[int, list[Entry]]:
-    """The same for many rounds, by id, in their order; one query for all that are counted."""
+def entries_by_round(rounds: Iterable[Round], *, level: str = ANSWERED) -> dict[int, list[Entry]]:
+    """The same for many rounds, by id, in their order; one query for all that are counted.
+
+    By top categories they are counted when asked for: the answers of a closed round do not change.
+    """
     over = [round_ for round_ in rounds if not round_.is_open]
+    if level == TOP:
+        return {round_.pk: recompute(round_, level=TOP) for round_ in over}
     kept = Snapshot.objects.filter(round__in=over, basis=AS_ANSWERED, is_current=True)
     stored: dict[int, list[Entry]] = dict(kept.values_list("round_id", "entries"))
     return {round_.pk: stored[round_.pk] if round_.pk in stored else recompute(round_) for round_ in over}
 
 
-def pooled(study: Study, *, facet: str | None = None) -> list[Entry]:
+def pooled(study: Study, *, facet: str | None = None, level: str = ANSWERED) -> list[Entry]:
     """All main rounds that are closed or imported together, each pair and all raters."""
     rounds = Round.objects.with_agreement().filter(study=study, kind=Round.Kind.MAIN).order_by("number")
-    found = pooling.entries(list(rounds))
+    found = pooling.entries(list(rounds), level=level)
     return [entry for entry in found if facet in (None, entry["facet"])]
+
+
+def level_named(name: str) -> str:
+    """The answers as given, unless the top categories are asked for."""
+    if name and name not in LEVELS:
+        raise BadInput(f"There is no level “{name[:40]}”: take {' or '.join(LEVELS)}.")
+    return name or ANSWERED
 
 
 def round_named(study: Study, name: str) -> Round | None:

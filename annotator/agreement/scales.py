@@ -1,11 +1,14 @@
 """The questions of a round as they stood in it: which categories a facet offered, in which order, under which names."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Round
+
+ANSWERED, TOP = "answered", "top"
+LEVELS = (ANSWERED, TOP)
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,23 @@ class Scale:
     is_many: bool = False
     decided: str = Facet.Decided.BLIND
     not_a_bug: str = ""  # in the verdict: the permanent name of "not a bug"
+    tops: Mapping[str, str] = field(default_factory=dict)  # of each category below another: the one at the top
+
+    def at_top(self) -> "Scale":
+        """The same facet with every answer counted as the category that stands above it."""
+        if not self.tops:
+            return self
+        offered = {self.tops.get(choice.uid, choice.uid) for choice in self.choices if choice.is_offered}
+        return replace(
+            self,
+            choices=tuple(
+                replace(choice, is_offered=choice.uid in offered)
+                for choice in self.choices
+                if choice.uid not in self.tops
+            ),
+            uids={pk: self.tops.get(uid, uid) for pk, uid in self.uids.items()},
+            tops={},
+        )
 
     @property
     def is_verdict(self) -> bool:
@@ -50,8 +70,13 @@ class Scale:
         return [pk for pk, name in self.uids.items() if name == uid]
 
 
-def scales_of(round_: Round) -> list[Scale]:
+def scales_of(round_: Round, *, level: str = ANSWERED) -> list[Scale]:
     """The round's facets in the codebook's order, the verdict last."""
+    found = _as_answered(round_)
+    return [scale.at_top() for scale in found] if level == TOP else found
+
+
+def _as_answered(round_: Round) -> list[Scale]:
     facets = list(Facet.objects.filter(codebook__study_id=round_.study_id).order_by("position", "pk"))
     live: dict[int, list[Category]] = {facet.pk: [] for facet in facets}
     for category in Category.objects.filter(facet__in=facets).order_by("position", "pk"):
@@ -80,9 +105,10 @@ def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None
         Choice(category.uid, category.name, category.rank, category.state == Category.State.ACTIVE)
         for category in categories
     ]
+    parents = {category.uid: uids[category.parent_id] for category in categories if category.parent_id}
     is_ordinal, is_many, decided = facet.kind == Facet.Kind.ORDINAL, facet.is_many, facet.decided
     if then is not None:
-        choices = _published(then, choices)
+        choices, parents = _published(then, choices), parents | _parents_as_published(then, choices)
         is_ordinal, is_many = then.get("kind") == Facet.Kind.ORDINAL, then.get("answers") == "many"
         decided = then.get("decided", Facet.Decided.BLIND)
     if not is_ordinal:
@@ -95,7 +121,25 @@ def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None
         uids=uids,
         is_many=is_many,
         decided=decided,
+        tops=_tops(parents),
     )
+
+
+def _tops(parents: Mapping[str, str]) -> dict[str, str]:
+    """From each category below another to the one at the top."""
+
+    def top(uid: str) -> str:
+        return top(parents[uid]) if parents.get(uid) else uid
+
+    return {uid: top(uid) for uid, parent in parents.items() if parent}
+
+
+def _parents_as_published(then: dict[str, Any], live: list[Choice]) -> dict[str, str]:
+    """The tree as it stood: a version gives a parent by its name, where an active category comes first."""
+    by_name = {choice.name: choice.uid for choice in live}
+    listed = sorted(then.get("categories", ()), key=lambda each: not each.get("retired"))
+    uids = {each["name"]: _uid(each, by_name) for each in listed}
+    return {_uid(each, by_name): uids.get(each.get("parent", ""), "") for each in listed}
 
 
 def _published(then: dict[str, Any], live: list[Choice]) -> list[Choice]:
@@ -103,7 +147,7 @@ def _published(then: dict[str, Any], live: list[Choice]) -> list[Choice]:
     by_name = {choice.name: choice.uid for choice in live}
     published = [
         Choice(
-            uid=category.get("id") or by_name.get(category["name"], ""),
+            uid=_uid(category, by_name),
             name=category["name"],
             rank=category.get("order"),
             is_offered=not (category.get("retired") or category.get("merged_into")),
@@ -112,6 +156,10 @@ def _published(then: dict[str, Any], live: list[Choice]) -> list[Choice]:
     ]
     known = {choice.uid for choice in published}
     return published + [Choice(c.uid, c.name, c.rank, False) for c in live if c.uid not in known]
+
+
+def _uid(category: dict[str, Any], by_name: Mapping[str, str]) -> str:
+    return str(category.get("id") or by_name.get(category["name"], ""))
 
 
 def _verdict(facet: Facet, categories: list[Category]) -> Scale:

@@ -13,7 +13,8 @@ from annotator.agreement import papers, queries, screened
 from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.cells import cell_page
 from annotator.agreement.entries import Entry
-from annotator.agreement.page import NOT_YET, Page
+from annotator.agreement.page import NOT_YET, Page, level_links, query_of
+from annotator.agreement.scales import TOP
 from annotator.labeling.models import Round
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
@@ -34,6 +35,10 @@ def chosen(study: Study, number: int) -> tuple[list[Round], Round]:
     return rounds, found
 
 
+def level_of(request: Request) -> str:
+    return queries.level_named(request.GET.get("level", ""))
+
+
 @login_required
 @require_GET
 def trend(request: Request, slug: str) -> HttpResponse:
@@ -41,7 +46,8 @@ def trend(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds = rounds_of(study)
     latest = next((each for each in reversed(rounds) if not each.is_open), None)
-    return page(request, Page(study, rounds, chosen=latest), screening=screened.entries(study))
+    shown = Page(study, rounds, chosen=latest, level=level_of(request))
+    return page(request, shown, screening=screened.entries(study))
 
 
 @login_required
@@ -49,7 +55,7 @@ def trend(request: Request, slug: str) -> HttpResponse:
 def round_page(request: Request, slug: str, number: int) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
-    return page(request, Page(study, rounds, chosen=found))
+    return page(request, Page(study, rounds, chosen=found, level=level_of(request)))
 
 
 @login_required
@@ -58,7 +64,7 @@ def pair(request: Request, slug: str, number: int, facet: str, first: str, secon
     """The same, with one facet of one pair in detail."""
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
-    shown = Page(study, rounds, chosen=found, facet=facet, pair=(first, second))
+    shown = Page(study, rounds, chosen=found, facet=facet, pair=(first, second), level=level_of(request))
     if not found.is_open and (shown.facet, shown.pair) != (facet, (first, second)):
         raise Http404("These two have no agreement on such a facet in this round.")
     return page(request, shown)
@@ -80,10 +86,12 @@ def cell(
     if found.is_open:
         raise Refused(NOT_YET)
     after = whole(request.GET.get("after", "")) or 0
-    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), after=after)
+    level = level_of(request)
+    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), level=level, after=after)
     if shown is None:
         raise Http404("There is no such cell.")
     context = {"study": study, "round": found, "cell": shown, "facet": facet, "first": first, "second": second}
+    context["level"] = query_of(level)
     template = "agreement/_cell.html" if request.headers.get("HX-Request") else "agreement/cell.html"
     response = render(request, template, context)
     response["Vary"] = "HX-Request"
@@ -95,23 +103,34 @@ def cell(
 def pooled(request: Request, slug: str) -> HttpResponse:
     """All main rounds together."""
     study = study_for(request.user, slug)
-    return render(request, "agreement/pooled.html", {"study": study, "entries": queries.pooled(study)})
+    level = level_of(request)
+    context = {"study": study, "entries": queries.pooled(study, level=level), "level": query_of(level)}
+    return render(request, "agreement/pooled.html", context | {"level_links": level_links(study, level)})
 
 
 @login_required
 @require_GET
 def table_csv(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
-    body = papers.as_csv(queries.entries_of(found))
-    return attachment(body, kind="text/csv; charset=utf-8", name=f"agreement-{slug}-{number}.csv")
+    body = papers.as_csv(entries_asked_for(request, found))
+    return attachment(body, kind="text/csv; charset=utf-8", name=f"{name_of(request, slug, number)}.csv")
 
 
 @login_required
 @require_GET
 def table_latex(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
-    body = papers.as_latex(queries.entries_of(found), caption=f"Agreement of {found.name}.")
-    return attachment(body, kind="application/x-tex; charset=utf-8", name=f"agreement-{slug}-{number}.tex")
+    by = ", by the categories at the top" if level_of(request) == TOP else ""
+    body = papers.as_latex(entries_asked_for(request, found), caption=f"Agreement of {found.name}{by}.")
+    return attachment(body, kind="application/x-tex; charset=utf-8", name=f"{name_of(request, slug, number)}.tex")
+
+
+def entries_asked_for(request: Request, round_: Round) -> list[Entry]:
+    return queries.entries_of(round_, level=level_of(request))
+
+
+def name_of(request: Request, slug: str, number: int) -> str:
+    return f"agreement-{slug}-{number}{'-top' if level_of(request) == TOP else ''}"
 
 
 def closed_round(request: Request, slug: str, number: int) -> Round:

@@ -1,12 +1,13 @@
 import pytest
 
-from annotator.agreement.charts import BOTTOM, TOP, Reading, bar, trend
+from annotator.agreement.charts import BOTTOM, TOP, Reading, bar, floor_of, trend
 from annotator.agreement.numbers import apart, short
 from annotator.agreement.page import shade
 
 
 def drawn(*readings, **options):
-    return trend("Cause", readings, open_rounds=options.get("open_rounds", ()), gate=options.get("gate", 0.8))
+    floor = options.get("floor", floor_of(readings))
+    return trend("Cause", readings, open_rounds=options.get("open_rounds", ()), gate=0.8, floor=floor)
 
 
 def test_one_and_zero_stand_at_the_ends_of_the_axis():
@@ -18,6 +19,13 @@ def test_a_negative_value_lowers_the_axis_and_is_drawn_within_it():
     chart = drawn(Reading("1", -0.2, (-0.4, 0.0)))
     assert [tick.text for tick in chart.grid] == ["−.5", "0", ".5", "1"]
     assert TOP < chart.points[0].y < BOTTOM
+
+
+def test_small_multiples_share_the_lowest_axis():
+    low, high = Reading("1", -0.2), Reading("1", 0.9)
+    floor = floor_of([low, high])
+    assert [tick.text for tick in drawn(high, floor=floor).grid] == ["−.5", "0", ".5", "1"]
+    assert drawn(low, floor=floor).grid == drawn(high, floor=floor).grid
 
 
 def test_a_round_without_a_coefficient_is_a_gap_that_no_line_crosses():
