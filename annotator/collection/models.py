@@ -199,6 +199,11 @@ class Harvest(models.Model):
     override_reason = models.TextField(blank=True)  # why it may be sampled though not complete
     refresh_days = models.PositiveIntegerField(null=True)  # beat looks again that often; none: never by itself
     looked_at = models.DateTimeField(null=True)  # when it last came to its end
+    rest_requests = models.PositiveIntegerField(default=0)  # what was really sent, by all its runs together
+    graphql_requests = models.PositiveIntegerField(default=0)
+    points = models.PositiveIntegerField(default=0)
+    keys: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [[name, digest], …] of its last run's tokens
+    silent = models.PositiveIntegerField(default=0)  # times in a row that GitHub did not answer
 
     class Meta:
         constraints = [
@@ -263,6 +268,7 @@ class Finding(models.Model):
     item = models.ForeignKey(Item, null=True, on_delete=models.PROTECT, related_name="+")
     lacks: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [[what, held, total], …] of the copy
     changed_files = models.PositiveIntegerField(null=True)
+    tries = models.PositiveIntegerField(default=0)  # without an answer
     etag = models.CharField(max_length=200, blank=True)  # of its files
     updated_at = models.DateTimeField(null=True)  # GitHub's, when the copy was taken
     edited_at = models.DateTimeField(null=True)  # GitHub's, where it was edited after that
@@ -282,6 +288,34 @@ class Finding(models.Model):
 
     def __str__(self) -> str:
         return f"{self.repository}#{self.number}"
+
+
+class Fault(models.Model):
+    """Something that went wrong in a harvest and was got over; what is alike is one row with its number."""
+
+    class Kind(models.TextChoices):
+        ALLOWANCE = "allowance", "GitHub’s allowance was used up"
+        TOO_FAST = "too_fast", "GitHub said to wait: too many requests in a short time"
+        NO_ANSWER = "no_answer", "GitHub did not answer"
+        TOKEN = "token", "GitHub refused a token"
+        WORKER = "worker", "A worker ended in the middle"
+
+    harvest = models.ForeignKey(Harvest, on_delete=models.PROTECT, related_name="faults")
+    kind = models.CharField(max_length=9, choices=Kind.choices)
+    place = models.CharField(max_length=200, blank=True)  # which allowance, token, …
+    said = models.CharField(max_length=500, blank=True)  # the last time, in GitHub's words or ours
+    count = models.PositiveIntegerField(default=1)
+    first_at = models.DateTimeField()
+    last_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["harvest", "kind", "place"], name="fault_once"),
+            models.CheckConstraint(condition=Q(count__gte=1), name="fault_counted"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.place}".strip()
 
 
 class Link(models.Model):
@@ -387,6 +421,7 @@ class GitHubToken(models.Model):
     sealed = models.TextField()
     added_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     added_at = models.DateTimeField(auto_now_add=True)
+    used_at = models.DateTimeField(null=True)
     refused_at = models.DateTimeField(null=True)  # GitHub no longer takes it
     removed_at = models.DateTimeField(null=True)
 
@@ -395,6 +430,7 @@ class GitHubToken(models.Model):
             models.UniqueConstraint(
                 fields=["study", "host", "digest"], condition=Q(removed_at=None), name="github_token_once"
             ),
+            models.UniqueConstraint(fields=["study", "name"], condition=Q(removed_at=None), name="github_token_name"),
             models.CheckConstraint(condition=Q(removed_at=None) | Q(sealed=""), name="github_token_removed_is_gone"),
         ]
 
