@@ -11,7 +11,18 @@ from django.db import IntegrityError, models, transaction
 from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
 from annotator.agreement.models import Snapshot
 from annotator.codebook.models import Category, Facet, Version
-from annotator.collection.models import Budget, ChangedFile, Comment, Commit, Context, Finding, Harvest, Window
+from annotator.collection.models import (
+    Budget,
+    ChangedFile,
+    Comment,
+    Commit,
+    Context,
+    Fault,
+    Finding,
+    GitHubToken,
+    Harvest,
+    Window,
+)
 from annotator.intake.models import Import
 from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
 from annotator.overview.closing import close_round
@@ -59,6 +70,9 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "window_once": {},
     "finding_once": {},
     "budget_once": {},
+    "fault_once": {},
+    "github_token_once": {"name": "another"},
+    "github_token_name": {"digest": "1" * 64},
 }
 CHANGED: Mapping[str, dict[str, Any]] = {
     "membership_role": {"role": "owner"},
@@ -79,6 +93,9 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "finding_fetched_has_item": {"state": "fetched"},
     "finding_reason": {"reason": "404"},
     "budget_reserved": {"reserved": -1},
+    "harvest_refresh_positive": {"refresh_days": 0},
+    "fault_counted": {"count": 0},
+    "github_token_removed_is_gone": {"removed_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
 }
 
 
@@ -111,6 +128,10 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             window,
             Finding.objects.create(harvest=harvest, window=window, repository=repository, number=1),
             Budget.objects.create(digest="0" * 64, resource="core"),
+            Fault.objects.create(harvest=harvest, kind="worker", first_at=june, last_at=june),
+            GitHubToken.objects.create(
+                study=study, host="github.com", name="laptop", digest="0" * 64, sealed="sealed", added_by=lee
+            ),
             item,
             bug,
             still,
