@@ -67,6 +67,11 @@ class GitHub:
     def used(self) -> Used:
         return replace(self._wire.used)
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the keys that GitHub no longer takes."""
+        return self._wire.refused
+
     def close(self) -> None:
         self._wire.close()
 

@@ -135,7 +135,9 @@ class Wire:
         *,
         clock: Clock = utc_now,
         pause: Callable[[float], None] = time.sleep,
+        timeout: int = TIMEOUT,
     ) -> None:
+        self._timeout = timeout
         self.base_url = base_url.rstrip("/")
         self.host = urlsplit(self.base_url).hostname or ""
         if urlsplit(self.base_url).scheme not in ("http", "https") or not self.host:
@@ -149,11 +151,16 @@ class Wire:
     def __repr__(self) -> str:
         return f"Wire({self.base_url}, {len(self._requesters)} tokens)"
 
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """Names of the keys that GitHub no longer takes."""
+        return tuple(self._refused)
+
     def _requester(self, key: Key) -> Requester:
         return Github(
             auth=Auth.Token(key.token),
             base_url=self.base_url,
-            timeout=TIMEOUT,
+            timeout=self._timeout,
             user_agent=USER_AGENT,
             retry=None,
             seconds_between_requests=None,
