@@ -5,7 +5,8 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotator.collection.models import ChangedFile, Context
+from annotator.collection.models import Context
+from annotator.collection.serializers import CommentShape, CommitShape, FileShape
 from annotator.sampling.models import Bug
 
 
@@ -24,34 +25,6 @@ class BugShape(serializers.Serializer[Bug]):
 
     def get_repository(self, bug: Bug) -> str:
         return bug.item.repository.label if bug.item.repository else ""
-
-
-class CommentShape(serializers.Serializer[Any]):
-    kind = serializers.CharField()
-    author = serializers.CharField(help_text="empty: the account was deleted")
-    at = serializers.DateTimeField(allow_null=True)
-    body = serializers.CharField()
-    path = serializers.CharField()
-    line = serializers.IntegerField(allow_null=True)
-
-
-class CommitShape(serializers.Serializer[Any]):
-    sha = serializers.CharField()
-    message = serializers.CharField()
-    author = serializers.CharField()
-    at = serializers.DateTimeField(allow_null=True)
-
-
-class FileShape(serializers.Serializer[ChangedFile]):
-    path = serializers.CharField()
-    old_path = serializers.CharField()
-    status = serializers.CharField()
-    additions = serializers.IntegerField()
-    deletions = serializers.IntegerField()
-    patch = serializers.SerializerMethodField(help_text="a unified diff without its head; empty where there is none")
-
-    def get_patch(self, file: ChangedFile) -> str:
-        return file.patch.text if hasattr(file, "patch") else ""
 
 
 class WholeBugShape(BugShape):
