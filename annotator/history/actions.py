@@ -20,13 +20,14 @@ def record(
     label: str = "",
     study_id: int | None = None,
     round_id: int | None = None,
+    screening_id: int | None = None,
     old: Any = None,
     new: Any = None,
     why: str = "",
 ) -> Event:
     """Append one event, in the transaction of the act itself.
 
-    `round_id` marks an act that nobody but its author may see until that round closes.
+    `round_id` marks an act that nobody but its author may see until that round closes; `screening_id` the same.
     """
     return Event.objects.create(
         verb=verb,
@@ -37,6 +38,7 @@ def record(
         label=label[:200],
         study_id=study_id,
         round_id=round_id,
+        screening_id=screening_id,
         old=old,
         new=new,
         why=why,

@@ -14,6 +14,10 @@ class EventQuerySet(models.QuerySet["Event"]):
         """Leave out what happened blind in these rounds, one's own acts excepted."""
         return self.exclude(Q(round_id__in=round_ids) & ~Q(actor_id=except_by))
 
+    def outside_screenings(self, screening_ids: list[int], *, except_by: int | None) -> "EventQuerySet":
+        """The same of screenings."""
+        return self.exclude(Q(screening_id__in=screening_ids) & ~Q(actor_id=except_by))
+
 
 class Event(models.Model):
     """One act: who, when, what was done to what, old, new and why. Plain ids, so the log outlives its objects."""
@@ -21,6 +25,7 @@ class Event(models.Model):
     at = models.DateTimeField(auto_now_add=True)
     study_id = models.BigIntegerField(null=True)
     round_id = models.BigIntegerField(null=True)  # set where the act must stay unseen until that round closes
+    screening_id = models.BigIntegerField(null=True)  # the same of a screening
     actor_id = models.BigIntegerField(null=True)
     actor_name = models.CharField(max_length=150, blank=True)
     verb = models.CharField(max_length=60)

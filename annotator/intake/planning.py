@@ -109,6 +109,10 @@ class Planner:
         elif self.wanted.context:
             self.read_context(row, PlannedBug(found.item, 1, row.number))
         if self.wanted.votes:
+            if screening := self.known.screened_here.get(found.item.id or 0):
+                text = f"{found.item.identity.said} is read here, in the screening “{screening}”, and takes no vote of a sheet."
+                self.plan.fail(row.number, "", "screened_here", text)
+                return
             self.plan.candidates[found.item] = None
             for vote in self.wanted.votes:
                 self.labels.read_vote(row, found.item, vote)

@@ -57,7 +57,8 @@ class Known:
     answers: dict[tuple[int, int, int, int], frozenset[int]] = field(default_factory=dict)  # round, bug, rater, facet
     turns: dict[tuple[int, int, int], tuple[int, str, str]] = field(default_factory=dict)  # id, note, confidence
     finals: dict[tuple[int, int], tuple[frozenset[int], bool]] = field(default_factory=dict)  # and: it settled itself
-    candidates: dict[int, int] = field(default_factory=dict)  # by item
+    candidates: dict[int, int] = field(default_factory=dict)  # by item, of those that sheets brought
+    screened_here: dict[int, str] = field(default_factory=dict)  # by item: the screening that reads it
     votes: dict[tuple[int, int], str] = field(default_factory=dict)  # item, reviewer
     contexts: dict[tuple[int, int], tuple[int, dict[str, str]]] = field(default_factory=dict)  # item, ordinal
 

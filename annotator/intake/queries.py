@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import Q
+
 from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution
 from annotator.codebook.models import Category, Facet
@@ -13,7 +15,7 @@ from annotator.intake.mapping import Mapping
 from annotator.intake.plans import Known, KnownFacet, KnownPerson, KnownRound
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
-from annotator.screening.models import Candidate, Vote
+from annotator.screening.models import Candidate, Screening, Vote
 from annotator.studies.models import Membership, Study
 
 ITSELF = (Resolution.Source.UNANIMOUS, Resolution.Source.SINGLE)
@@ -154,6 +156,11 @@ def read_sets(into: dict[Any, frozenset[int]], rows: Iterable[tuple[int, ...]]) 
         into[tuple(key)] = found | {value} if found else frozenset((value,))
 
 
+def labelled_items(study: Study) -> set[int]:
+    """Items of which the study holds a bug."""
+    return set(Bug.objects.filter(study=study).values_list("item_id", flat=True))
+
+
 def read_finals(known: Known, study: Study) -> None:
     """Current labels, and whether nobody but an imported round's own answers settled them."""
     rows = Resolution.objects.filter(study=study, is_current=True, is_stale=False, category__isnull=False)
@@ -166,7 +173,11 @@ def read_finals(known: Known, study: Study) -> None:
 
 
 def read_votes(known: Known, study: Study) -> None:
-    known.candidates = dict(Candidate.objects.filter(study=study).values_list("item_id", "pk"))
-    votes = Vote.objects.filter(candidate__study=study, turn=1)
+    """Of what sheets brought. Votes that are given here are not looked at."""
+    rows = Candidate.objects.filter(study=study)
+    brought = Q(screening__state=Screening.State.IMPORTED)
+    known.candidates = dict(rows.filter(brought).values_list("item_id", "pk"))
+    known.screened_here = dict(rows.exclude(brought).values_list("item_id", "screening__name"))
+    votes = Vote.objects.blind().filter(candidate__study=study, candidate__screening__state=Screening.State.IMPORTED)
     for item, reviewer, decision in votes.values_list("candidate__item_id", "reviewer_id", "decision"):
         known.votes[item, reviewer] = decision

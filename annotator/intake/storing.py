@@ -13,6 +13,7 @@ from annotator.collection.models import Context
 from annotator.history.actions import record
 from annotator.intake.cleaning import New
 from annotator.intake.plans import Category, Known, Plan, PlannedItem, PlannedPerson, PlannedRound, Said
+from annotator.intake.queries import labelled_items
 from annotator.labeling import importing as labeling
 from annotator.labeling.models import Answer, Round, RoundBug
 from annotator.sampling.importing import add_numbered_bugs
@@ -48,6 +49,7 @@ class Storer:
         for planned in self.plan.rounds:
             self.store_round(planned)
         self.store_finals()
+        screening.finish_sheet(study=self.study, labelled=labelled_items(self.study), by=self.by)
         return self.stored
 
     # --- people and categories
@@ -165,7 +167,9 @@ class Storer:
         if not self.plan.candidates:
             return
         missing = [item.id for item in self.plan.candidates if item.id and item.id not in self.known.candidates]
-        candidates = screening.add_candidates(study=self.study, items=missing)
+        into, is_new = screening.imported_screening(study=self.study, blindness=self.plan.blindness, by=self.by)
+        self.stored.created["screening"] += [into.pk] if is_new else []
+        candidates = screening.add_candidates(screening=into, items=missing)
         self.stored.created["candidate"] += [candidates[item] for item in missing]
         last = Vote.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         rows = [

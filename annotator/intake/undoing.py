@@ -18,11 +18,13 @@ from annotator.collection.models import Context, Item, Repository
 from annotator.history.actions import record
 from annotator.intake.actions import taken
 from annotator.intake.models import Import
+from annotator.intake.queries import labelled_items
 from annotator.intake.spans import Spans, ids_in
 from annotator.labeling.importing import count_places, finish_sheet
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
-from annotator.screening.models import Candidate, Vote
+from annotator.screening import importing as screening
+from annotator.screening.models import Candidate, Screening, Vote
 from annotator.studies.models import Membership
 from annotator.web.errors import Refused
 
@@ -30,6 +32,7 @@ from annotator.web.errors import Refused
 TABLES: tuple[tuple[str, type[Model], str], ...] = (
     ("vote", Vote, "a screening vote"),
     ("candidate", Candidate, "a candidate of screening"),
+    ("screening", Screening, "a screening"),
     ("answer", Answer, "an answer"),
     ("assignment", Assignment, "a rater's turn"),
     ("round_bug", RoundBug, "a bug of a round"),
@@ -66,6 +69,7 @@ def undo(*, row: Import, by: User) -> Import:
         forget_settled(round_=round_, by=by)
     withdraw_finals(study=row.study, resolution_ids=ids_in(created.get("resolution", [])), by=by)
     forget_snapshots(created.get("round", []))
+    screening.forget_derived(study=row.study)
     for table, model, said in TABLES:
         remove(model, created.get(table, []), said)
     remove_memberships(row)
@@ -77,6 +81,7 @@ def undo(*, row: Import, by: User) -> Import:
         finish_sheet(round_=round_)
         settle_at_close(round_=round_, by=by)
         take_snapshot(round_=round_, by=by)
+    screening.finish_sheet(study=row.study, labelled=labelled_items(row.study), by=by)
     if "category" in created:
         codebook, reason = Codebook.objects.get(study=row.study), f"Import {row.number} undone"
         withdraw_categories(codebook=codebook, category_ids=ids_in(created["category"]), by=by, reason=reason)

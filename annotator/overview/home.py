@@ -21,7 +21,7 @@ from annotator.labeling.models import Assignment, Round
 from annotator.labeling.queries import Progress, progress_by_round, rated_by
 from annotator.labeling.rounds import bug_counts
 from annotator.sampling.models import Bug
-from annotator.screening.models import Candidate
+from annotator.screening.queries import counts as screening_counts
 from annotator.studies.models import Role, Study
 
 
@@ -157,10 +157,10 @@ def _tile(study: Study, label: str, view: str, figure: str, text: str, **more: i
 
 
 def _screening(study: Study) -> Tile:
-    read = Candidate.objects.filter(study=study).count()
-    kept = Candidate.objects.filter(study=study, votes__decision="include").distinct().count() if read else 0
-    figure, text = (f"{kept:,}", f"with a vote to keep, of {read:,} read") if read else ("–", "no votes brought in")
-    return _tile(study, "Screening", "", figure, text, done=kept, total=read or 1)
+    told = screening_counts(study)
+    total = told.candidates
+    figure, text = (f"{told.kept:,}", f"kept of {total:,} candidates") if total else ("–", "not screened")
+    return _tile(study, "Screening", "", figure, text, done=total - told.reading - told.conflict, total=total or 1)
 
 
 def _labeling(study: Study, lines: Sequence[RoundLine], bugs: int, viewer: Viewer) -> Tile:

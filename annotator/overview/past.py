@@ -11,6 +11,7 @@ from annotator.accounts.models import User
 from annotator.history.models import Event
 from annotator.labeling.models import Round
 from annotator.labeling.queries import open_round_ids
+from annotator.screening.queries import open_screening_ids
 from annotator.studies.access import roles_in
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
@@ -64,8 +65,9 @@ class Cursor:
 
 
 def visible(study: Study, viewer: User) -> "QuerySet[Event]":
-    """The latest first. Acts in open rounds are left out, the viewer's own excepted."""
+    """The latest first. Acts in open rounds and screenings are left out, the viewer's own excepted."""
     events = Event.objects.of_study(study.pk).outside_rounds(open_round_ids(study.pk), except_by=viewer.pk)
+    events = events.outside_screenings(open_screening_ids(study.pk), except_by=viewer.pk)
     return events.order_by("-at", "-pk")
 
 

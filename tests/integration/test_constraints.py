@@ -26,7 +26,7 @@ from annotator.collection.models import (
 from annotator.intake.models import Import
 from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
 from annotator.overview.closing import close_round
-from annotator.screening.models import Candidate, Vote
+from annotator.screening.models import Candidate, Criterion, Outcome, Reading, Screening, Vote
 from annotator.studies.models import Membership
 from tests.factories import RepositoryFactory, answer, make_round
 
@@ -51,7 +51,16 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "comment_position": {},
     "commit_position": {},
     "file_position": {},
+    "criterion_position": {"name": "another", "hotkey": ""},
+    "criterion_name": {"position": 99, "hotkey": ""},
+    "criterion_hotkey": {"name": "another", "position": 99},
+    "screening_number": {"name": "another", "state": "open"},
+    "screening_name": {"number": 99, "state": "open"},
+    "screening_imported_once": {"name": "another", "number": 99},
+    "candidate_position": {},
+    "reading_once": {},
     "vote_once": {},
+    "outcome_current": {},
     "bug_ordinal": {"number": 99},
     "bug_number": {"ordinal": 99},
     "round_number": {"name": "another"},
@@ -79,7 +88,18 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "facet_kind": {"kind": "free"},
     "category_merged": {"state": "merged"},
     "item_has_identity": {"identity": ""},
+    "criterion_kind": {"kind": "perhaps"},
+    "criterion_retired_reason": {"retired_reason": "no longer"},
+    "screening_closed_at": {"state": "closed"},
+    "screening_rule": {"rule": "by lot"},
+    "candidate_position_positive": {"position": 0},
+    "reading_state": {"state": "read"},
     "vote_decision": {"decision": "maybe"},
+    "vote_turn": {"turn": 0},
+    "vote_include_cites_none": {"criterion": models.F("candidate")},
+    "outcome_decision": {"decision": "maybe"},
+    "outcome_include_cites_none": {"criterion": models.F("candidate")},
+    "outcome_source": {"source": "decided"},
     "bug_ordinal_positive": {"ordinal": 0},
     "round_closed_at": {"state": "closed"},
     "round_bug_taken": {"taken": 3},
@@ -97,6 +117,20 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "fault_counted": {"count": 0},
     "github_token_removed_is_gone": {"removed_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
 }
+
+
+def screened(study, item, alice) -> list[models.Model]:
+    """One row of each model of screening, all about the same candidate."""
+    screening = Screening.objects.create(study=study, number=1, name="Imported votes", state="imported")
+    candidate = Candidate.objects.create(study=study, screening=screening, item=item, position=1)
+    return [
+        screening,
+        candidate,
+        Criterion.objects.create(study=study, kind="exclude", position=1, name="no fix", hotkey="1"),
+        Reading.objects.create(screening=screening, candidate=candidate, reviewer=alice, position=1),
+        Vote.objects.create(candidate=candidate, reviewer=alice, decision="include"),
+        Outcome.objects.create(candidate=candidate, decision="include", source="single"),
+    ]
 
 
 @pytest.fixture
@@ -145,9 +179,7 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             Comment.objects.create(item=item, position=1),
             Commit.objects.create(item=item, position=1, sha="a" * 40),
             ChangedFile.objects.create(item=item, position=1, path="sum.py"),
-            Vote.objects.create(
-                candidate=Candidate.objects.create(study=study, item=item), reviewer=alice, decision="include"
-            ),
+            *screened(study, item, alice),
             Flag.objects.create(assignment=Assignment.objects.filter(round=over).first(), facet=facet, reason="a slip"),
             Stand.objects.create(round=over, bug=dispute.bug, facet=dispute.facet, rater=alice, move="keep"),
             AuditPick.objects.create(round=over, bug=bug, seed=1, share=0.5, drawn_by=ada),
@@ -173,6 +205,8 @@ def test_every_constraint_is_tried_here():
 def test_the_same_row_is_not_there_twice(rows, name):
     model, constraint = CONSTRAINTS[name]
     row = rows[model]
+    if name == "candidate_position":
+        row.item = type(row.item).objects.exclude(pk=row.item_id).first()
     if name == "category_hotkey":
         row = Category.objects.create(facet=row.facet, name="narrower", parent=row, hotkey="7")
     row.pk = None

@@ -155,11 +155,13 @@ def test_a_passed_gate_has_nothing_to_go_on_below(lee):
 
 
 def test_screening_votes_have_entries_of_their_own(study, alice, bob, ada):
-    from annotator.screening.models import Candidate, Vote
+    from annotator.screening.models import Candidate, Screening, Vote
     from tests.factories import ItemFactory
 
-    for row in ("iii", "iie", "eee", "e-i", "eei"):
-        candidate = Candidate.objects.create(study=study, item=ItemFactory(study=study))
+    screening = Screening.objects.create(study=study, number=1, name="Imported votes", state="imported", overlap=0)
+    for place, row in enumerate(("iii", "iie", "eee", "e-i", "eei"), 1):
+        item = ItemFactory(study=study)
+        candidate = Candidate.objects.create(study=study, screening=screening, item=item, position=place)
         for reviewer, sign in zip((alice, bob, ada), row, strict=True):
             if sign != "-":
                 decision = "include" if sign == "i" else "exclude"

@@ -343,7 +343,7 @@ def test_screening_votes_make_candidates_and_no_bugs(study: Study) -> None:
     report = bring(study, rows, {"item": {"kind": "issue", "url": "u"}, "votes": votes})
     assert (report["votes"], report["items_created"], report["bugs_created"]) == (3, 2, 0)
     found = Vote.objects.order_by("candidate__item__url", "reviewer__username")
-    assert list(found.values_list("reviewer__username", "decision", "reason", "cell")) == [
+    assert list(found.values_list("reviewer__username", "decision", "comment", "cell")) == [
         ("alice", "include", "seen", "TRUE"),
         ("bob", "exclude", "", "FALSE"),
         ("bob", "include", "", "x"),

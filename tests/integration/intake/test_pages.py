@@ -18,7 +18,7 @@ from annotator.intake import running
 from annotator.intake.models import Import
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
-from annotator.screening.models import Candidate, Vote
+from annotator.screening.models import Candidate, Outcome, Screening, Vote
 from annotator.studies.models import Membership, Study
 from tests.factories import make_round
 from tests.integration.intake.conftest import as_csv, bring
@@ -280,7 +280,10 @@ def test_only_leads_import(client: Client, study: Study, lee: User, charlie: Use
 
 # --- undo
 
-BROUGHT = (Bug, Item, Repository, Context, Round, RoundBug, Assignment, Answer, Resolution, Snapshot, Candidate, Vote)
+BROUGHT = (
+    Bug, Item, Repository, Context, Round, RoundBug, Assignment, Answer, Resolution, Snapshot,
+    Screening, Candidate, Vote, Outcome,
+)  # fmt: skip
 
 
 def everything() -> dict[str, int]:
