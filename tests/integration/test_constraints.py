@@ -26,9 +26,10 @@ from annotator.collection.models import (
 from annotator.intake.models import Import
 from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
 from annotator.overview.closing import close_round
+from annotator.sampling.models import Drawn, Sample, Stratum, TopUp
 from annotator.screening.models import Candidate, Criterion, Outcome, Reading, Screening, Vote
 from annotator.studies.models import Membership
-from tests.factories import RepositoryFactory, answer, make_round
+from tests.factories import ItemFactory, RepositoryFactory, answer, make_round
 
 CONSTRAINTS = {
     constraint.name: (model, constraint)
@@ -63,6 +64,12 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "outcome_current": {},
     "bug_ordinal": {"number": 99},
     "bug_number": {"ordinal": 99},
+    "sample_number": {"name": "another"},
+    "sample_name": {"number": 99},
+    "stratum_label": {},
+    "drawn_position": {},
+    "drawn_item": {"position": 99, "state": "reserve", "state_at": None},
+    "drawn_taken_once": {"position": 99},
     "round_number": {"name": "another"},
     "round_name": {"number": 99},
     "round_bug": {"position": 99},
@@ -101,6 +108,9 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "outcome_include_cites_none": {"criterion": models.F("candidate")},
     "outcome_source": {"source": "decided"},
     "bug_ordinal_positive": {"ordinal": 0},
+    "bug_left_together": {"left_reason": "duplicate"},
+    "drawn_state_at": {"state_at": None},
+    "top_up_of_another": {"came": models.F("left")},
     "round_closed_at": {"state": "closed"},
     "round_bug_taken": {"taken": 3},
     "assignment_submitted_at": {"state": "submitted"},
@@ -150,9 +160,16 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     repository, june = RepositoryFactory(study=study, github_id=7), dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
     harvest = Harvest.objects.create(study=study, number=1, created_by=lee)
     window = Window.objects.create(harvest=harvest, repository=repository, starts=june, ends=june)
+    sample = Sample.objects.create(study=study, number=1, name="Sample 1", rule={}, seed=1, pool_size=1)
+    stratum = Stratum.objects.create(sample=sample, size=1)
+    taken = {"stratum": stratum, "item": item, "state": Drawn.State.TAKEN, "state_at": june}
     return {
         type(row): row
         for row in (
+            sample,
+            stratum,
+            Drawn.objects.create(sample=sample, position=1, **taken),
+            TopUp.objects.create(sample=sample, left=bugs[4], came=bugs[5]),
             Membership.objects.filter(study=study).first(),
             facet,
             top,
@@ -209,6 +226,12 @@ def test_the_same_row_is_not_there_twice(rows, name):
         row.item = type(row.item).objects.exclude(pk=row.item_id).first()
     if name == "category_hotkey":
         row = Category.objects.create(facet=row.facet, name="narrower", parent=row, hotkey="7")
+    if name == "drawn_position":
+        row.item = ItemFactory(study=row.sample.study)
+    if name == "drawn_taken_once":
+        row.sample = Sample.objects.create(
+            study=row.sample.study, number=2, name="another", rule={}, seed=1, pool_size=1
+        )
     row.pk = None
     for field, value in AGAIN[name].items():
         setattr(row, field, value)
