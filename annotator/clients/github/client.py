@@ -183,8 +183,12 @@ class GitHub:
                 return tuple(found.values())
             after = page.after
 
+    def today(self, name: str) -> str:
+        """What a repository is called now, as far as GitHub was asked."""
+        return self._names.get(name.lower(), name)
+
     def _today(self, query: Query) -> Query:
-        return replace(query, repository=self._names.get(query.repository.lower(), query.repository))
+        return replace(query, repository=self.today(query.repository))
 
     # One thing
 
@@ -233,7 +237,7 @@ class GitHub:
 
     def why_gone(self, repository: str, number: int) -> int:
         """404, 410 or 451, as REST tells; 404 where it knows no better, as of what was moved elsewhere."""
-        status = self._wire.send(Ask("GET", f"/repos/{_name(repository)}/issues/{number}", "core")).status
+        status = self._wire.follow(Ask("GET", f"/repos/{_name(repository)}/issues/{number}", "core")).status
         return status if status in GONE else 404
 
     def complete(self, copy: Copy) -> Copy:
