@@ -170,7 +170,10 @@ def add_categories(*, facet: Facet, names: Sequence[str], by: User | None, reaso
     """Several at once, at the end of the facet: what an import met that was not there."""
     codebook = _locked(facet.codebook)
     start = _next_position(facet.categories)
-    rows = [Category(facet=facet, name=name, position=start + n, uid=new_uid()) for n, name in enumerate(names)]
+    rows = [
+        Category(facet=facet, name=name, position=start + n, uid=new_uid(), is_code=facet.takes_codes)
+        for n, name in enumerate(names)
+    ]
     _place_on_scale(facet, rows)
     _check(codebook, facet, rows)
     Category.objects.bulk_create(rows, batch_size=500)

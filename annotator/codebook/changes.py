@@ -14,6 +14,7 @@ class FacetChange:
     name: str | None = None
     definition: str | None = None
     hotkey: str | None = None
+    takes_codes: bool | None = None
     # ---
     kind: str | None = None
     is_many: bool | None = None
@@ -35,6 +36,7 @@ class CategoryChange:
     hotkey: str | None = None
     rank: float | None = None
     is_unverified: bool | None = None
+    is_code: bool | None = None
 
 
 def given_by(change: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ class FacetChoices:
     is_many: bool
     is_optional: bool
     decided: str
+    takes_codes: bool
     categories: dict[str, int]  # uid → id, the active ones
     names: dict[str, str]  # uid → name
 
@@ -67,6 +68,7 @@ def _facet(facet: Facet, categories: list[Category]) -> FacetChoices:
         is_many=facet.is_many,
         is_optional=facet.is_optional,
         decided=facet.decided,
+        takes_codes=facet.takes_codes,
         categories={category.uid: category.pk for category in mine},
         names={category.uid: category.name for category in mine},
     )

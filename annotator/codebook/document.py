@@ -31,6 +31,7 @@ class CategoryDoc:
     aka: tuple[str, ...] = ()
     unverified: bool = False
     not_applicable: bool = False
+    code: bool = False  # in somebody's own words, not yet or no longer a category of its own
     retired: bool = False
     merged_into: str = ""  # the id of the category that took its place
 
@@ -49,6 +50,7 @@ class FacetDoc:
     answers: str = "one"
     decided: str = "blind"
     optional: bool = False
+    takes_codes: bool = False
     hotkey: str = ""
     retired: bool = False
     categories: tuple[CategoryDoc, ...] = ()
@@ -180,7 +182,7 @@ def _bare(facet: FacetDoc) -> FacetDoc:
 
 _FACET = FacetDoc(id="")
 _CATEGORY = CategoryDoc(name="")
-_FACET_KEYS = ("definition", "kind", "answers", "decided", "optional", "hotkey", "retired")
+_FACET_KEYS = ("definition", "kind", "answers", "decided", "optional", "takes_codes", "hotkey", "retired")
 _CATEGORY_KEYS = (
     "id",
     "parent",
@@ -193,6 +195,7 @@ _CATEGORY_KEYS = (
     "aka",
     "unverified",
     "not_applicable",
+    "code",
     "retired",
     "merged_into",
 )

@@ -101,6 +101,7 @@ class FacetForm(forms.Form):
     answers = forms.ChoiceField(label="Answers", choices=[("one", "One"), ("many", "Several")])
     decided = forms.ChoiceField(label="Decided", choices=Facet.Decided.choices)
     is_optional = forms.BooleanField(label="May be answered “not applicable”", required=False)
+    takes_codes = forms.BooleanField(label="Open coding: raters may propose codes of their own", required=False)
 
     structure = ("kind", "answers", "decided", "is_optional")
 
@@ -115,6 +116,7 @@ class FacetForm(forms.Form):
                 "answers": "many" if facet.is_many else "one",
                 "decided": facet.decided,
                 "is_optional": facet.is_optional,
+                "takes_codes": facet.takes_codes,
             }
         for name in self.structure:
             self.fields[name].disabled = is_fixed
@@ -129,6 +131,7 @@ class FacetForm(forms.Form):
             is_many=filled["answers"] == "many",
             decided=filled["decided"],
             is_optional=filled["is_optional"],
+            takes_codes=filled["takes_codes"],
         )
 
 

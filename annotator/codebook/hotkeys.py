@@ -88,7 +88,9 @@ def _filled(facet: FacetDoc, letters: dict[str, str]) -> FacetDoc:
         return facet
     keys = iter([k for k in DIGITS + LETTERS if k not in set(letters.values()) | {c.hotkey for c in facet.children()}])
     categories = tuple(
-        replace(c, hotkey=next(keys, "")) if not (c.hotkey or c.parent or c.retired or c.not_applicable) else c
+        replace(c, hotkey=next(keys, ""))
+        if not (c.hotkey or c.parent or c.retired or c.not_applicable or c.code)
+        else c
         for c in facet.categories
     )
     return replace(facet, hotkey=letters.get(facet.id, ""), categories=categories)

@@ -98,6 +98,7 @@ class Category(models.Model):
     hotkey = models.CharField(max_length=1, blank=True)
     is_unverified = models.BooleanField(default=False)  # definition not checked against its source
     is_not_applicable = models.BooleanField(default=False)
+    is_code = models.BooleanField(default=False)  # as somebody worded it: waits to be placed in a category
     state = models.CharField(max_length=8, choices=State.choices, default=State.ACTIVE)
     merged_into = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
     split_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")

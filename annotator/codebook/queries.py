@@ -18,7 +18,8 @@ def codebook_of(study: Study) -> Codebook | None:
 def as_document(codebook: Codebook) -> Document:
     """The codebook as it stands, retired parts and permanent ids included. Two queries."""
     categories: dict[int, list[Category]] = {}
-    for category in Category.objects.filter(facet__codebook=codebook):
+    rows = Category.objects.exclude(state=Category.State.PROPOSED)  # those are their proposers' alone
+    for category in rows.filter(facet__codebook=codebook):
         categories.setdefault(category.facet_id, []).append(category)
     facets = Facet.objects.filter(codebook=codebook)
     return Document(
@@ -39,6 +40,7 @@ def facet_doc(facet: Facet, categories: list[Category]) -> FacetDoc:
         answers="many" if facet.is_many else "one",
         decided=facet.decided,
         optional=facet.is_optional,
+        takes_codes=facet.takes_codes,
         hotkey=facet.hotkey,
         retired=facet.retired_at is not None,
         categories=tuple(category_doc(category, by_id) for category in categories),
@@ -59,6 +61,7 @@ def category_doc(category: Category, by_id: Mapping[int | None, Category]) -> Ca
         aka=tuple(category.aka),
         unverified=category.is_unverified,
         not_applicable=category.is_not_applicable,
+        code=category.is_code,
         retired=category.state != Category.State.ACTIVE,
         merged_into=by_id[category.merged_into_id].uid if category.merged_into_id else "",
     )

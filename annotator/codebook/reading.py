@@ -135,10 +135,26 @@ def _yaml(text: str) -> Any:
 # --- plain values to a document
 
 
+FACET_KEYS = frozenset(
+    [
+        "id",
+        "name",
+        "definition",
+        "kind",
+        "answers",
+        "decided",
+        "optional",
+        "takes_codes",
+        "hotkey",
+        "retired",
+        "categories",
+    ]
+)
+
+
 def _facet(raw: Any, number: int) -> doc.FacetDoc:
     where = f"Facet {number}"
-    known = {"id", "name", "definition", "kind", "answers", "decided", "optional", "hotkey", "retired", "categories"}
-    raw = _mapping(raw, where, known)
+    raw = _mapping(raw, where, FACET_KEYS)
     key = _text(raw, "id", where, limit=KEY)
     if not KEY_PATTERN.match(key):
         raise BadInput(
@@ -153,6 +169,7 @@ def _facet(raw: Any, number: int) -> doc.FacetDoc:
         answers=_choice(raw, "answers", where, ("one", "many")),
         decided=_choice(raw, "decided", where, ("blind", "joint", "rule")),
         optional=_flag(raw, "optional", where),
+        takes_codes=_flag(raw, "takes_codes", where),
         hotkey=_hotkey(raw, where),
         retired=_flag(raw, "retired", where),
         categories=tuple(_category(c, where) for c in _list(raw, "categories", where, limit=MAX_CATEGORIES)),
@@ -179,6 +196,7 @@ CATEGORY_KEYS = frozenset(
         "aka",
         "unverified",
         "not_applicable",
+        "code",
         "retired",
         "merged_into",
     ]
@@ -206,6 +224,7 @@ def _category(raw: Any, facet: str) -> doc.CategoryDoc:
         aka=_texts(raw, "aka", where, limit=NAME),
         unverified=_flag(raw, "unverified", where),
         not_applicable=_flag(raw, "not_applicable", where) or (name.casefold() == doc.NOT_APPLICABLE),
+        code=_flag(raw, "code", where),
         retired=_flag(raw, "retired", where),
         merged_into=_text(raw, "merged_into", where, limit=KEY),
     )

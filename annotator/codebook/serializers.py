@@ -24,6 +24,7 @@ class CategorySerializer(serializers.Serializer[Any]):
     aka = serializers.ListField(child=serializers.CharField(), required=False)
     unverified = serializers.BooleanField(required=False)
     not_applicable = serializers.BooleanField(required=False)
+    code = serializers.BooleanField(required=False)
     retired = serializers.BooleanField(required=False)
 
 
@@ -35,6 +36,7 @@ class FacetSerializer(serializers.Serializer[Any]):
     answers = serializers.ChoiceField(choices=["one", "many"], required=False)
     decided = serializers.ChoiceField(choices=Facet.Decided.choices, required=False)
     optional = serializers.BooleanField(required=False)
+    takes_codes = serializers.BooleanField(required=False)
     hotkey = serializers.CharField(required=False)
     categories = CategorySerializer(many=True)
 
@@ -75,6 +77,7 @@ class CategoryInput(serializers.Serializer[Any]):
     aka = serializers.ListField(child=serializers.CharField(max_length=NAME), required=False, max_length=50)
     hotkey = serializers.CharField(max_length=1, required=False, allow_blank=True)
     unverified = serializers.BooleanField(required=False, source="is_unverified")
+    code = serializers.BooleanField(required=False, source="is_code")
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
 
     def change(self) -> CategoryChange:
@@ -94,6 +97,7 @@ class FacetInput(serializers.Serializer[Any]):
     answers = serializers.ChoiceField(choices=["one", "many"], required=False)
     decided = serializers.ChoiceField(choices=Facet.Decided.choices, required=False)
     optional = serializers.BooleanField(required=False, source="is_optional")
+    takes_codes = serializers.BooleanField(required=False)
 
     def change(self) -> FacetChange:
         given = {name: value for name, value in self.validated_data.items() if name not in {"id", "answers"}}

@@ -21,6 +21,7 @@ def store(codebook: Codebook, document: Document, *, uids: Uids) -> None:
             kind=facet.kind,
             is_many=facet.answers == "many",
             is_optional=facet.optional,
+            takes_codes=facet.takes_codes,
             decided=facet.decided,
             hotkey=facet.hotkey,
             position=place,
@@ -62,6 +63,7 @@ def _category(facet: Facet, doc: CategoryDoc, place: int, parent: Category | Non
         hotkey="" if doc.retired else doc.hotkey,
         is_unverified=doc.unverified,
         is_not_applicable=doc.not_applicable,
+        is_code=doc.code,
         state=Category.State.RETIRED if doc.retired else Category.State.ACTIVE,
     )
 
