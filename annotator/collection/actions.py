@@ -23,7 +23,7 @@ from annotator.collection.models import (
 from annotator.collection.wanted import Wanted, from_document
 from annotator.history.actions import record
 from annotator.studies.models import Study
-from annotator.web.errors import Refused
+from annotator.web.errors import BadInput, Refused
 
 
 @dataclass(frozen=True)
@@ -256,6 +256,26 @@ def finish_harvest(*, harvest: Harvest, owner: str) -> None:
     if done:
         _tell("finished a harvest", harvest, by=harvest.created_by)
     harvest.refresh_from_db()
+
+
+@transaction.atomic
+def allow_sampling(*, harvest: Harvest, reason: str, by: User | None) -> None:
+    """A harvest that is not complete may be drawn from all the same; the reason stands beside it."""
+    if not reason.strip():
+        raise BadInput("Write why the harvest may be sampled though it is not complete.")
+    before = Harvest.objects.select_for_update().get(pk=harvest.pk).override_reason
+    harvest.override_reason = reason.strip()[:4000]
+    harvest.save(update_fields=["override_reason"])
+    record(
+        "allowed sampling of an incomplete harvest",
+        by=by,
+        kind="harvest",
+        object_id=harvest.pk,
+        label=str(harvest),
+        study_id=harvest.study_id,
+        old=before or None,
+        why=harvest.override_reason,
+    )
 
 
 def _turn(harvest: Harvest, *, to: str, out_of: Sequence[str]) -> None:
