@@ -76,7 +76,7 @@ def collect(*, study: Study, wanted: Wanted, access: Access, wait: Wait) -> dict
     except (NotAllowed, Broken) as problem:
         raise BadInput(f"{problem}.") from None
     try:
-        harvest = same_harvest(study, wanted) or first_harvest(study, wanted, access, github)
+        harvest = same_harvest(study, wanted) or first_harvest(study, wanted, access, github, wait)
         carry_out(harvest, github, wait)
     finally:
         github.close()
@@ -89,11 +89,11 @@ def same_harvest(study: Study, wanted: Wanted) -> Harvest | None:
     return next((row for row in rows if from_document(row.query) == wanted), None)
 
 
-def first_harvest(study: Study, wanted: Wanted, access: Access, github: GitHub) -> Harvest:
+def first_harvest(study: Study, wanted: Wanted, access: Access, github: GitHub, wait: Wait) -> Harvest:
     """Stored once GitHub has let us see every repository; otherwise no row is left behind."""
     new = set(access.digests) - set(Budget.objects.values_list("digest", flat=True))
     try:
-        places = [place_of(github, name, access.host) for name in wanted.repositories]
+        places = [place_of(github, name, access.host, wait) for name in wanted.repositories]
     except GitHubError as problem:
         Budget.objects.filter(digest__in=new).delete()
         raise BadInput(said(problem)) from None
@@ -102,8 +102,13 @@ def first_harvest(study: Study, wanted: Wanted, access: Access, github: GitHub) 
         return start_harvest(study=study, wanted=wanted, repositories=rows, by=None, now=access.clock())
 
 
-def place_of(github: GitHub, name: str, host: str) -> Place:
-    found = github.repository(name)
+def place_of(github: GitHub, name: str, host: str, wait: Wait) -> Place:
+    while True:
+        try:
+            found = github.repository(name)
+            break
+        except Limited as limited:
+            wait(limited.until)
     owner, _, today = found.name.partition("/")
     return Place(found.id, host, owner, today)
 
@@ -111,8 +116,6 @@ def place_of(github: GitHub, name: str, host: str) -> Place:
 def said(problem: GitHubError) -> str:
     if isinstance(problem, Gone):
         return f"GitHub shows no repository at {problem.what} ({problem.reason}): check the name, and what the token may see."
-    if isinstance(problem, Limited):
-        return f"GitHub gives {problem}: run this again then."
     if isinstance(problem, Unreachable):
         return f"{problem}. Run this again later; it goes on from where it was."
     return f"{str(problem).rstrip('.')}."

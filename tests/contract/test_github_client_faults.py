@@ -6,34 +6,8 @@ from annotator.clients.github.errors import Broken, Limited, Unreachable
 from annotator.clients.github.graph import TRIES
 from tests.contract.github_harvest import EVER, MERGED, Harvest, github
 from tests.services.github_server import Clock, Fault, GitHubServer, World
+from tests.services.github_server.faults import PASSING
 from tests.services.github_server.world import odd, repository
-
-PASSING = [
-    Fault("500"),
-    Fault("502", times=2),
-    Fault("502", on="graphql", times=4),
-    Fault("502", on="files", times=7),
-    Fault("503"),
-    Fault("cut", on="graphql", skip=1),
-    Fault("cut", on="files", skip=3),
-    Fault("reset", on="graphql", skip=1),
-    Fault("reset", on="files", skip=3, times=2),
-    Fault("bad_json", on="graphql"),
-    Fault("bad_json", on="files", skip=2),
-    Fault("errors", on="graphql", skip=1, times=2),
-    Fault("null_node", on="graphql", skip=1),
-    Fault("null_node", on="graphql", times=3),
-    Fault("half", on="graphql"),
-    Fault("incomplete", on="search"),
-    Fault("primary", on="files", skip=4, seconds=1_200),
-    Fault("primary", on="graphql", skip=1, seconds=900),
-    Fault("primary", on="search", seconds=50),
-    Fault("secondary", on="files", skip=5, seconds=90),
-    Fault("secondary", on="graphql", seconds=1),
-    Fault("secondary_untold", on="files", skip=5),
-    Fault("secondary_untold", on="graphql", times=2),
-    Fault("429", on="files", skip=2, seconds=7),
-]
 
 
 @pytest.fixture

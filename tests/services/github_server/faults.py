@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Literal
 
@@ -44,7 +44,7 @@ class Faults:
 
     def add(self, *faults: Fault) -> None:
         with self._lock:
-            self.waiting.extend(faults)
+            self.waiting.extend(replace(fault) for fault in faults)
 
     def at_random(self, rate: float, *faults: Fault, seed: int = 5) -> None:
         """Each request is struck with this chance by one of these that fits it."""
@@ -75,3 +75,32 @@ class Faults:
         if fitting and self.chance.random() < self.rate:
             return self.chance.choice(fitting)
         return None
+
+
+# What passes: it costs nothing but time.
+PASSING = [
+    Fault("500"),
+    Fault("502", times=2),
+    Fault("502", on="graphql", times=4),
+    Fault("502", on="files", times=7),
+    Fault("503"),
+    Fault("cut", on="graphql", skip=1),
+    Fault("cut", on="files", skip=3),
+    Fault("reset", on="graphql", skip=1),
+    Fault("reset", on="files", skip=3, times=2),
+    Fault("bad_json", on="graphql"),
+    Fault("bad_json", on="files", skip=2),
+    Fault("errors", on="graphql", skip=1, times=2),
+    Fault("null_node", on="graphql", skip=1),
+    Fault("null_node", on="graphql", times=3),
+    Fault("half", on="graphql"),
+    Fault("incomplete", on="search"),
+    Fault("primary", on="files", skip=4, seconds=1_200),
+    Fault("primary", on="graphql", skip=1, seconds=900),
+    Fault("primary", on="search", seconds=50),
+    Fault("secondary", on="files", skip=5, seconds=90),
+    Fault("secondary", on="graphql", seconds=1),
+    Fault("secondary_untold", on="files", skip=5),
+    Fault("secondary_untold", on="graphql", times=2),
+    Fault("429", on="files", skip=2, seconds=7),
+]
