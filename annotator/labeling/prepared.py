@@ -1,6 +1,5 @@
-"""What a rater's save reads, written once: the round, the turn, the next one, and the copy to read."""
+"""What a rater's save reads, written once: the round, the turn, and the next one."""
 
-from annotator.collection.models import ChangedFile, Comment, Commit, Context
 from annotator.labeling.models import Assignment, Round
 from annotator.studies.models import Role
 from annotator.web.prepared import Prepared
@@ -48,12 +47,4 @@ TURN_AFTER = Prepared(
 ROUND = Prepared(lambda round_: Round.objects.select_related("study__codebook").filter(pk=round_)[:1], "round_")
 OWN_FOR_UPDATE = Prepared(
     lambda turn, rater: Assignment.objects.select_for_update().filter(pk=turn, rater=rater)[:1], "turn", "rater"
-)
-
-# --- the copy of an item
-FILES = Prepared(lambda item: ChangedFile.objects.filter(item=item).select_related("patch"), "item")
-COMMENTS = Prepared(lambda item: Comment.objects.filter(item=item), "item")
-COMMITS = Prepared(lambda item: Commit.objects.filter(item=item), "item")
-CONTEXT = Prepared(
-    lambda item, ordinal: Context.objects.filter(item=item, ordinal=ordinal).order_by("pk")[:1], "item", "ordinal"
 )
