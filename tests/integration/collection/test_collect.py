@@ -11,7 +11,8 @@ from django.core.management import call_command
 
 from annotator.collection import foreground
 from annotator.collection.actions import cancel, pause, resume
-from annotator.collection.models import Budget, ChangedFile, Comment, Commit, Finding, Harvest, Item, Patch, Window
+from annotator.collection.harvesting import Harvester, Stopped
+from annotator.collection.models import Budget, ChangedFile, Comment, Commit, Finding, Harvest, Item, Patch
 from annotator.collection.wanted import Wanted
 from annotator.history.models import Event
 from annotator.web.errors import BadInput, Refused
@@ -162,18 +163,6 @@ def test_what_is_gone_is_listed_by_reason_and_stops_nothing(study, clock):
     assert Item.objects.get(number=numbers["nobody"]).author == ""
 
 
-def test_hits_beyond_what_a_search_gives_are_said(study, clock):
-    place = repository(pull_requests=1_020, days=1)
-    moment = dt.datetime(2021, 1, 1, 8, tzinfo=dt.UTC)
-    for number in place.things:
-        place.change(number, merged=moment, closed=moment, files=())
-    with GitHubServer(World.of(place), clock=clock) as server:
-        result = collected(study, server, clock)
-    assert (result["capped"], result["found"], result["fetched"]) == (20, 1_000, 1_000)
-    assert not result["complete"]
-    assert Window.objects.get(is_capped=True).starts == moment
-
-
 def test_many_faults_end_in_the_same_rows(study, server, clock):
     kinds = ("502", "reset", "cut", "bad_json", "errors", "secondary", "secondary_untold", "primary")
     server.faults.at_random(0.15, *(Fault(kind, seconds=30) for kind in kinds))
@@ -312,8 +301,8 @@ def test_paused_and_cancelled_it_stops_before_it_stores_more(study, server, cloc
         pause(harvest=harvest, by=lee)
     Harvest.objects.update(state="waiting")
     pause(harvest=harvest, by=lee)
-    harvester = foreground.Harvester(harvest, access(server, clock).github(), "nobody")
-    with pytest.raises(foreground.Stopped), harvester.held():
+    harvester = Harvester(harvest, access(server, clock).github(), "nobody")
+    with pytest.raises(Stopped), harvester.held():
         raise AssertionError("it was paused")
     resume(harvest=harvest, by=lee)
     cancel(harvest=harvest, by=lee)
@@ -328,16 +317,3 @@ def test_without_a_token_it_says_what_to_give(study, capsys, monkeypatch):
     with pytest.raises(SystemExit):
         call_command("collect", study.slug, "--repo", "frame/work")
     assert "GITHUB_TOKENS" in capsys.readouterr().err
-
-
-def test_2300_hits_with_1200_on_one_day_are_2300_items(study, clock):
-    place = repository(pull_requests=2_300, days=90, busy={dt.date(2021, 2, 1): 1_200})
-    for number in place.things:
-        place.change(number, files=(), reviews=(), comments=())
-    with GitHubServer(World.of(place), clock=clock) as server:
-        server.faults.add(Fault("incomplete", on="search"))
-        server.faults.add(Fault("secondary", on="graphql", skip=9, seconds=30))
-        result = collected(study, server, clock)
-    assert (result["found"], result["fetched"], result["capped"], result["complete"]) == (2_300, 2_300, 0, True)
-    assert Item.objects.count() == 2_300
-    assert server.sent_while_told_to_wait() == []
