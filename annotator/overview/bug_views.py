@@ -32,6 +32,8 @@ def list_bugs(request: Request, slug: str) -> HttpResponse:
     found = bugs.page(
         study, filters, facets, viewer=request.user, after=whole(request.GET.get("after", "")) or 0, before=before
     )
+    if "go" in request.GET and (meant := bugs.meant(study, filters, found)):
+        return redirect("bugs:bug", slug, meant)
     context = {
         "study": study,
         "filters": filters,
@@ -77,7 +79,7 @@ def _turned(sent: QueryDict, **place: int | None) -> str:
     if value is None:
         return ""
     turned = sent.copy()
-    for key in ("after", "before"):
+    for key in ("after", "before", "go"):
         turned.pop(key, None)
     turned[name] = str(value)
     return f"?{turned.urlencode()}"

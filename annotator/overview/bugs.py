@@ -68,6 +68,8 @@ def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
         named = Q(item__title__icontains=filters.words)
         if filters.words.lstrip("#").isdecimal() and len(filters.words) < 19:  # fits its column
             named |= Q(item__number=int(filters.words.lstrip("#")))
+        if (number := whole(filters.words)) is not None:
+            named |= Q(number=number)
         bugs = bugs.filter(named)
     if filters.repository:
         bugs = bugs.filter(item__repository__label=filters.repository)
@@ -110,6 +112,14 @@ def page(
         next_after=shown[-1].number if shown and has_next else None,
         previous_before=shown[0].number if shown and has_previous else None,
     )
+
+
+def meant(study: Study, filters: Filters, found: Page) -> int | None:
+    """The number of the bug that a search leads to: the one so numbered, else the only one that it finds."""
+    number = whole(filters.words)
+    if number is not None and Bug.objects.filter(study=study, number=number).exists():
+        return number
+    return found.rows[0].number if len(found.rows) == 1 and found.next_after is None else None
 
 
 def _rows(study: Study, bugs: Sequence[Bug], facets: Sequence[Facet], *, viewer: User) -> list[Row]:

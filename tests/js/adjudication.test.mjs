@@ -14,6 +14,11 @@ test("a letter chooses, arrows walk the queue, brackets walk the facets", () => 
   assert.deepEqual(meaning(press("[")), { act: "walk", along: "facet", by: -1 });
 });
 
+test("switched off, single keys do nothing, arrows and Ctrl Enter still do", () => {
+  for (const key of ["a", "[", "?"]) assert.equal(meaning(press(key), { on: false }), null);
+  assert.deepEqual(meaning(press("ArrowUp"), { on: false }), { act: "walk", along: "row", by: -1 });
+  assert.deepEqual(meaning(press("Enter", { ctrlKey: true }), { on: false }), { act: "settle" });
+});
 test("Ctrl Enter settles even while typing; other keys are inert there and during composition", () => {
   const typing = { target: field(true) };
   assert.deepEqual(meaning(press("Enter", { ctrlKey: true, ...typing })), { act: "settle" });

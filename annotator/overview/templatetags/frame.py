@@ -1,11 +1,13 @@
 """The frame in templates. A tag and not a context processor: a page that shows no frame pays for none."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from django import template
 
-from annotator.overview.frame import BESIDE, STAGES, places, waiting_for
+from annotator.overview.frame import BESIDE, STAGES, notes_on, places, waiting_for
 from annotator.studies.access import roles_in
+from annotator.studies.models import Role
 
 register = template.Library()
 
@@ -21,5 +23,11 @@ def stages(context: template.Context) -> dict[str, Any]:
     waiting = waiting_for(study, request.user, roles)
     return {
         "stages": places(study, STAGES, here=here, waiting=waiting),
-        "beside": places(study, BESIDE, here=here, waiting={}),
+        "beside": places(study, BESIDE, here=here, notes=notes_on(study)),
     }
+
+
+@register.filter
+def in_order(roles: Iterable[str]) -> list[str]:
+    """From lead to reader, whatever order they were kept in."""
+    return sorted(roles, key=Role.values.index)

@@ -3,11 +3,12 @@ export const isTyping = (el) =>
   Boolean(el?.matches?.("textarea, select, input:not([type=radio], [type=checkbox], [type=submit], [type=button])"));
 
 // What a keydown asks for: nothing while typing or composing; Ctrl+Enter always.
-export const meaning = (event) => {
+export const meaning = (event, { on = true } = {}) => {
   if (event.isComposing || event.keyCode === 229) return null;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) return { act: "settle" };
   if (event.key === "Escape") return isTyping(event.target) ? { act: "leave" } : null;
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || isTyping(event.target)) return null;
+  if (!on && event.key.length === 1) return null;
   const walks = { ArrowUp: ["row", -1], ArrowDown: ["row", 1], "[": ["facet", -1], "]": ["facet", 1] };
   if (event.key in walks) return { act: "walk", along: walks[event.key][0], by: walks[event.key][1] };
   return event.key.length === 1 && event.key !== " " ? { act: "choose", key: event.key.toUpperCase() } : null;
@@ -17,6 +18,14 @@ export const meaning = (event) => {
 export const neighbour = (links, by) => {
   const at = links.findIndex((link) => link.hasAttribute("aria-current"));
   return links[at < 0 ? 0 : at + by] ?? null;
+};
+
+const switchedOn = () => {
+  try {
+    return localStorage.getItem("keys") !== "off";
+  } catch {
+    return true; // storage is closed to this page: then nobody switched them off
+  }
 };
 
 const form = () => document.querySelector("#decide");
@@ -54,7 +63,7 @@ if (typeof document !== "undefined") {
   document.addEventListener("change", (event) => event.target.form === form() && show());
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("[popover]:popover-open")) return;
-    const asked = meaning(event);
+    const asked = meaning(event, { on: switchedOn() });
     if (!asked) return;
     const done = {
       settle: () => form() && (form().requestSubmit(), true),

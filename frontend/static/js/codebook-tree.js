@@ -3,14 +3,23 @@ export const isTyping = (el) => Boolean(el?.matches?.("textarea, select, input, 
 
 export const neighbour = (all, from, by) => all[Math.min(all.length - 1, Math.max(0, all.indexOf(from) + by))];
 
-export const meaning = (event) => {
+export const meaning = (event, { on = true } = {}) => {
   if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return null;
+  if (!on && event.key.length === 1) return null;
   return { ArrowDown: 1, ArrowUp: -1, e: "edit", E: "edit" }[event.key] ?? null;
+};
+
+const switchedOn = () => {
+  try {
+    return localStorage.getItem("keys") !== "off";
+  } catch {
+    return true; // storage is closed to this page: then nobody switched them off
+  }
 };
 
 const listen = (tree) =>
   document.addEventListener("keydown", (event) => {
-    const wanted = meaning(event);
+    const wanted = meaning(event, { on: switchedOn() });
     const here = document.activeElement;
     if (wanted === "edit") document.querySelector("[data-edit] input:not([type=hidden])")?.focus();
     else if (wanted && tree.contains(here)) neighbour([...tree.querySelectorAll("a")], here, wanted).focus();

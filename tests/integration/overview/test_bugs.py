@@ -42,6 +42,22 @@ def test_search_finds_words_of_the_title_and_numbers(client, study, bugs, alice)
     assert numbers(client.get("/frameworks/bugs/?q=" + "9" * 40)) == []
 
 
+def test_search_that_can_mean_one_bug_alone_leads_there(client, study, bugs, alice):
+    client.force_login(alice)
+    there = client.get("/frameworks/bugs/?go=1&q=4")
+    assert (there.status_code, there["Location"]) == (302, "/frameworks/bugs/4/")
+    assert client.get(f"/frameworks/bugs/?go=1&q=%23{bugs[2].item.number}")["Location"] == "/frameworks/bugs/3/"
+    assert numbers(client.get("/frameworks/bugs/?go=1&q=wrong")) == [1, 2, 3, 4, 5, 6]
+    assert client.get("/frameworks/bugs/?go=1&q=nothing-like-it").context["page"].rows == ()
+
+
+def test_the_last_page_of_a_search_stays_a_list(client, study, alice):
+    make_bugs(study, pages.PAGE + 1)
+    client.force_login(alice)
+    first = client.get("/frameworks/bugs/?go=1&q=wrong")
+    assert numbers(client.get("/frameworks/bugs/" + first.context["next_url"])) == [pages.PAGE + 1]
+
+
 def test_labels_filter_by_what_is_settled(client, main_round, bugs, alice, bob, lee):
     answer(main_round, bugs[0], alice, SAME)
     answer(main_round, bugs[0], bob, SAME)

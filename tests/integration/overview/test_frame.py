@@ -7,7 +7,7 @@ from django.test import Client
 
 from annotator.overview.closing import close_round
 from annotator.overview.frame import waiting_for
-from tests.factories import answer
+from tests.factories import answer, member
 
 SAME = {"cause": "type", "stage": "training"}
 OTHER = {"cause": "api", "stage": "training"}
@@ -65,6 +65,33 @@ def test_disputes_wait_for_who_may_settle_them_once_the_round_is_closed(client, 
 def test_the_numbers_cost_two_queries_at_most(study, main_round, alice, roles, queries, django_assert_num_queries):
     with django_assert_num_queries(queries):
         waiting_for(study, alice, frozenset(roles))
+
+
+def test_the_codebook_says_its_version(client, study, alice):
+    client.force_login(alice)
+    beside = client.get("/frameworks/members/").context["beside"]
+    assert {place.label: place.note for place in beside if place.note} == {"Codebook": "v1"}
+
+
+def test_the_top_bar_says_ones_roles_in_their_order(client, study, alice):
+    member(study, alice, "reader", "lead")
+    client.force_login(alice)
+    assert b"lead, rater, reader" in client.get("/frameworks/members/").content
+
+
+def test_search_is_offered_in_a_study_and_the_keys_everywhere(client, study, alice):
+    client.force_login(alice)
+    inside, outside = client.get("/frameworks/members/").content, client.get("/account/").content
+    assert b'id="pop-search"' in inside
+    assert b'id="pop-search"' not in outside
+    assert all(b'id="pop-keys"' in page for page in (inside, outside))
+
+
+def test_the_labelling_page_keeps_its_own_keys(client, main_round, alice):
+    client.force_login(alice)
+    page = client.get("/frameworks/rounds/1/label/", follow=True).content
+    assert b"shortcuts.js" not in page
+    assert page.count(b'data-press="?"') == 1
 
 
 def test_a_page_outside_a_study_has_no_stages(client, alice):
