@@ -57,7 +57,8 @@ def test_case_14_deleted_accounts_and_holes(study, clock):
     assert Comment.objects.filter(item=item).count() == 1 + 1 + 31
     assert set(Comment.objects.filter(item=item).values_list("author", flat=True)) == {""}
     assert list(Commit.objects.filter(item=item).values_list("author", flat=True)) == ["Ada by Mail", ""]
-    assert Item.objects.filter(study=study).count() == 5
+    assert Item.objects.filter(study=study, fetched_at__isnull=False).count() == 5
+    assert Item.objects.filter(study=study).count() == 6
     assert Repository.objects.get(study=study).github_id == place.id
 
 
