@@ -103,6 +103,9 @@ class Category(models.Model):
     merged_into = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
     split_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
     added_in = models.PositiveIntegerField(default=1)  # number of the version that first held it
+    # Labels given to it in this span say no more what it means: its bugs are labelled again. Without a from: all before.
+    relabel_from = models.DateTimeField(null=True)
+    relabel_until = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["position", "id"]
@@ -164,7 +167,10 @@ class Change(models.Model):
     codebook = models.ForeignKey(Codebook, on_delete=models.PROTECT, related_name="changes")
     number = models.PositiveIntegerField()
     act = models.CharField(max_length=8, choices=Act.choices)
-    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="changes")
+    # Until somebody labels, a facet may go; what happened to it stays told.
+    facet = models.ForeignKey(
+        Facet, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="changes"
+    )
     categories: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # uids that it touches
     old: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     new: "models.JSONField[Any, Any]" = models.JSONField(default=dict)

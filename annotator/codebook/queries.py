@@ -15,6 +15,11 @@ def codebook_of(study: Study) -> Codebook | None:
     return Codebook.objects.filter(study=study).first()
 
 
+def present_version(study_id: int) -> Version | None:
+    """The version in force, without its document."""
+    return Version.objects.filter(codebook__study=study_id).defer("document").order_by("-number").first()
+
+
 def as_document(codebook: Codebook) -> Document:
     """The codebook as it stands, retired parts and permanent ids included. Two queries."""
     categories: dict[int, list[Category]] = {}

@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
-from annotator.codebook.models import Codebook, Version
+from annotator.codebook.models import Codebook
+from annotator.codebook.queries import present_version
 from annotator.history.actions import record
 from annotator.labeling import dealing, prepared
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
@@ -72,7 +73,7 @@ def open_round(
         gate_method=gate_method,
         gate_bound=gate_bound,
         gate_min_n=gate_min_n,
-        codebook_version=Version.objects.filter(codebook__study=study).order_by("-number").first(),
+        codebook_version=present_version(study.pk),
         opened_by=by,
     )
     _deal(opened, bugs=bugs, raters=raters, groups=groups or _groups(opened, bugs=bugs, raters=raters))
@@ -182,7 +183,8 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
     if submission.key and submission.key == assignment.submission_key:
         return assignment
     _refuse_closed(round_)
-    choices = choices_of(round_.study.codebook)
+    codebook = round_.study.codebook
+    choices = choices_of(codebook)
     rows = check(submission, choices)
     now = timezone.now()
     reason = (choices.reason(submission.not_a_bug) or "")[:80] if submission.not_a_bug else ""
@@ -204,6 +206,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
             slot=slot,
             revision=revision,
             is_assisted=facet in assisted,
+            version=codebook.number,
         )
         for facet, category, slot in rows
     )
@@ -423,6 +426,7 @@ def freeze(*, round_: Round, by: User) -> Round:
         left.filter(state=State.TODO, bug__in=full).update(state=State.COVERED)
     left.filter(state=State.CLAIMED).update(state=State.TODO, lease_until=None)
     round_.state, round_.closed_at, round_.closed_by = Round.State.CLOSED, timezone.now(), by
-    round_.save(update_fields=["state", "closed_at", "closed_by"])
+    round_.codebook_version = present_version(round_.study_id)
+    round_.save(update_fields=["state", "closed_at", "closed_by", "codebook_version"])
     record("closed a round", by=by, kind="round", object_id=round_.pk, label=round_.name, study_id=round_.study_id)
     return round_

@@ -10,7 +10,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.codebook.models import Version
+from annotator.codebook.queries import present_version
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.studies.models import Study
 from annotator.web.bulk import insert_rows, refresh_statistics
@@ -58,7 +58,7 @@ def imported_round(*, study: Study, name: str, blindness: str, by: User | None) 
         state=Round.State.IMPORTED,
         blindness=blindness,
         overlap=0,
-        codebook_version=Version.objects.filter(codebook__study=study).order_by("-number").first(),
+        codebook_version=present_version(study.pk),
         opened_by=by,
     )
 
@@ -102,7 +102,9 @@ def add_notes(*, notes: Mapping[int, tuple[str, str]]) -> None:
 
 @transaction.atomic
 def add_answers(*, round_: Round, rows: Iterable[SheetAnswer]) -> int:
-    return insert_rows(Answer, ANSWER, rows, round_id=round_.pk)
+    """Stamped with the codebook's version in force, which holds what the sheet has added."""
+    version = present_version(round_.study_id)
+    return insert_rows(Answer, ANSWER, rows, round_id=round_.pk, version=version.number if version else 0)
 
 
 @transaction.atomic
@@ -118,4 +120,4 @@ def finish_sheet(*, round_: Round) -> None:
     """What a sheet has changed about its round as a whole."""
     refresh_statistics(Assignment, Answer, RoundBug)
     most = RoundBug.objects.filter(round=round_).aggregate(most=Max("overlap"))["most"] or 0
-    Round.objects.filter(pk=round_.pk).update(overlap=most)
+    Round.objects.filter(pk=round_.pk).update(overlap=most, codebook_version=present_version(round_.study_id))

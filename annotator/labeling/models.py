@@ -7,7 +7,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotator.codebook.models import Category, Facet, Version
+from annotator.codebook.models import Category, Change, Facet, Version
 from annotator.sampling.models import Bug
 from annotator.studies import protocol
 from annotator.studies.models import Study
@@ -63,7 +63,9 @@ class Round(models.Model):
     seed = models.BigIntegerField(default=0)
     lease_minutes = models.PositiveIntegerField(default=120)
     shares_codes = models.BooleanField(default=False)  # a proposed code is everybody's at once: not blind as to codes
+    # in force when it opened, and once it is closed when it closed; of an imported round with its latest sheet
     codebook_version = models.ForeignKey(Version, null=True, on_delete=models.PROTECT, related_name="+")
+    due_to = models.ForeignKey(Change, null=True, on_delete=models.PROTECT, related_name="+")  # what is labelled again
     gate_coefficient = models.CharField(max_length=16, choices=GateCoefficient.choices, blank=True)
     gate_method = models.CharField(max_length=5, choices=GateMethod.choices, default=GateMethod.LOWER)
     gate_bound = models.FloatField(default=0.8)
