@@ -1,9 +1,12 @@
 """The one settings file. Everything that differs between hosts comes from the environment; see docs/settings.md."""
 
 import os
+import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import environ
+from django.core.exceptions import ImproperlyConfigured
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -30,6 +33,7 @@ def read_secret() -> str:
 
 
 SECRET_KEY = read_secret()
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])  # former ones: what they sealed still opens
 
 # --- the stages, lowest first: the import direction, the navigation and the docs follow this order
 STAGES = [
@@ -129,6 +133,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep-imports": {"task": "annotator.intake.tasks.sweep", "schedule": 30.0},
     "sweep-harvests": {"task": "annotator.collection.tasks.sweep", "schedule": 30.0},
+    "refresh-harvests": {"task": "annotator.collection.tasks.refresh", "schedule": 600.0},
     "expire-leases": {"task": "annotator.labeling.tasks.expire_leases", "schedule": 60.0},
     "seal-history": {"task": "annotator.history.tasks.seal", "schedule": 3600.0},
 }
@@ -187,6 +192,37 @@ STORAGES = {
     },
 }
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+
+# --- GitHub
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+HOST_NAME = re.compile(r"[a-z0-9.-]{1,200}", re.ASCII)
+
+
+def is_api_address(address: str) -> bool:
+    """Where a token may be sent: over https, or over http to this machine alone."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return False
+    is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
+    return bool(is_safe and parts.hostname and "@" not in parts.netloc)
+
+
+def read_github_hosts() -> dict[str, str]:
+    """Further hosts that studies may collect from: `ghe.example.org=https://ghe.example.org/api/v3`, by commas."""
+    hosts = {}
+    for entry in env.list("GITHUB_HOSTS", default=[]):
+        name, _, address = (part.strip() for part in entry.partition("="))
+        if not HOST_NAME.fullmatch(name) or name == "github.com" or not is_api_address(address):
+            raise ImproperlyConfigured(
+                f"GITHUB_HOSTS: “{entry}” is not NAME=ADDRESS, such as ghe.example.org=https://ghe.example.org/api/v3. "
+                "The address is https; http goes to this machine alone. github.com is there already."
+            )
+        hosts[name] = address.rstrip("/")
+    return hosts
+
+
+GITHUB_HOSTS = read_github_hosts()  # besides GITHUB_API_URL and GITHUB_TOKENS: see collection.access
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")  # who holds it reads /metrics
 

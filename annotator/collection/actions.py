@@ -140,21 +140,12 @@ def _keep_files(pairs: Sequence[tuple[Item, ItemCopy]]) -> None:
 
 
 @transaction.atomic
-def start_harvest(
-    *, study: Study, wanted: Wanted, repositories: Sequence[Repository], by: User | None, now: dt.datetime | None = None
-) -> Harvest:
-    """A harvest that waits, with one window for each repository; `repositories` are the study's rows of them."""
+def start_harvest(*, study: Study, wanted: Wanted, by: User | None, host: str = "github.com") -> Harvest:
+    """A harvest that waits; its windows are opened once GitHub has shown its repositories: see `placing`."""
     Study.objects.select_for_update().get(pk=study.pk)  # two at once would take the same number
     last = Harvest.objects.filter(study=study).order_by("-number").values_list("number", flat=True).first() or 0
-    harvest = Harvest.objects.create(study=study, number=last + 1, query=wanted.document(), created_by=by)
-    starts = dt.datetime.combine(wanted.first, dt.time.min, dt.UTC)
-    ends = (now or timezone.now()).replace(microsecond=0)
-    if wanted.last is not None:
-        ends = dt.datetime.combine(wanted.last, dt.time(23, 59, 59), dt.UTC)
-    Window.objects.bulk_create(
-        Window(harvest=harvest, repository=repository, starts=starts, ends=ends) for repository in set(repositories)
-    )
-    _tell("started a harvest", harvest, by=by, new=harvest.query)
+    harvest = Harvest.objects.create(study=study, number=last + 1, query=wanted.document(), host=host, created_by=by)
+    tell("started a harvest", harvest, by=by, new=harvest.query)
     return harvest
 
 
@@ -195,7 +186,7 @@ RETRIED = ("no_answer", "unreadable")  # reasons that the next run may find gone
 def renew(harvest: Harvest, *, now: dt.datetime) -> None:
     """What got no answer is tried again; of a harvest that had come to its end, everything is looked through anew."""
     Finding.objects.filter(harvest=harvest, state=Finding.State.UNAVAILABLE, reason__in=RETRIED).update(
-        state=Finding.State.FOUND, reason=""
+        state=Finding.State.FOUND, reason="", tries=0
     )
     wanted = from_document(harvest.query)
     if harvest.finished_at is not None and not wanted.listed:
@@ -224,22 +215,22 @@ def _widen(harvest: Harvest, now: dt.datetime) -> None:
 @transaction.atomic
 def pause(*, harvest: Harvest, by: User) -> None:
     """Whoever carries it out stops before the next thing is stored."""
-    _turn(harvest, to=Harvest.State.PAUSED, out_of=("waiting", "running"))
-    _tell("paused a harvest", harvest, by=by)
+    turn(harvest, to=Harvest.State.PAUSED, out_of=("waiting", "running"))
+    tell("paused a harvest", harvest, by=by)
 
 
 @transaction.atomic
 def resume(*, harvest: Harvest, by: User) -> None:
     """It waits for a worker, and goes on from where it was."""
-    _turn(harvest, to=Harvest.State.WAITING, out_of=("paused", "failed"))
-    _tell("resumed a harvest", harvest, by=by)
+    turn(harvest, to=Harvest.State.WAITING, out_of=("paused", "failed"))
+    tell("resumed a harvest", harvest, by=by)
 
 
 @transaction.atomic
 def cancel(*, harvest: Harvest, by: User) -> None:
     """For good. What was collected stays."""
-    _turn(harvest, to=Harvest.State.CANCELLED, out_of=("waiting", "running", "paused", "failed"))
-    _tell("cancelled a harvest", harvest, by=by)
+    turn(harvest, to=Harvest.State.CANCELLED, out_of=("waiting", "running", "paused", "failed"))
+    tell("cancelled a harvest", harvest, by=by)
 
 
 @transaction.atomic
@@ -254,7 +245,7 @@ def finish_harvest(*, harvest: Harvest, owner: str) -> None:
         looked_at=timezone.now(),
     )
     if done:
-        _tell("finished a harvest", harvest, by=harvest.created_by)
+        tell("finished a harvest", harvest, by=harvest.created_by)
     harvest.refresh_from_db()
 
 
@@ -278,16 +269,17 @@ def allow_sampling(*, harvest: Harvest, reason: str, by: User | None) -> None:
     )
 
 
-def _turn(harvest: Harvest, *, to: str, out_of: Sequence[str]) -> None:
+def turn(harvest: Harvest, *, to: str, out_of: Sequence[str]) -> None:
+    """Another state, where it is in one of those: a conditional update decides."""
     changed = Harvest.objects.filter(pk=harvest.pk, state__in=out_of).update(
-        state=to, lease_owner="", lease_until=None, wake_at=None
+        state=to, lease_owner="", lease_until=None, wake_at=None, message="", silent=0
     )
     harvest.refresh_from_db()
     if not changed:
         raise Refused(f"Harvest {harvest.number} is {harvest.get_state_display().lower()}; that cannot be done now.")
 
 
-def _tell(verb: str, harvest: Harvest, *, by: User | None, new: object = None) -> None:
+def tell(verb: str, harvest: Harvest, *, by: User | None, old: object = None, new: object = None) -> None:
     record(
         verb,
         by=by,
@@ -295,5 +287,6 @@ def _tell(verb: str, harvest: Harvest, *, by: User | None, new: object = None) -
         object_id=harvest.pk,
         label=str(harvest),
         study_id=harvest.study_id,
+        old=old,
         new=new,
     )

@@ -1,71 +1,27 @@
 """A harvest from the command line: found again by its query, carried out here and now."""
 
 import datetime as dt
-import re
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from os import environ
+from dataclasses import asdict
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.db import transaction
 
-from annotator.clients.github.budget import Clock, utc_now
+from annotator.clients.github.budget import utc_now
 from annotator.clients.github.client import GitHub
 from annotator.clients.github.errors import Broken, GitHubError, Gone, Limited, NotAllowed, Unreachable
-from annotator.clients.github.wire import Key, digest
-from annotator.collection.actions import Place, repository_at, start_harvest
-from annotator.collection.budget import SharedBudget
-from annotator.collection.harvesting import Harvester, Stopped, begin, run
+from annotator.collection.access import Access, Wait
+from annotator.collection.actions import Place, start_harvest
+from annotator.collection.harvesting import Stopped, begin, run
 from annotator.collection.models import Budget, Harvest
-from annotator.collection.queries import statement_of
-from annotator.collection.wanted import Wanted, from_document
+from annotator.collection.placing import open_windows
+from annotator.collection.queries import same_harvest, statement_of
+from annotator.collection.wanted import Wanted
+from annotator.collection.watching import Watched, not_shown
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
-
-GITHUB_API = "https://api.github.com"
-Wait = Callable[[dt.datetime], None]
-
-
-@dataclass(frozen=True)
-class Access:
-    """Where GitHub's API is, and the tokens for it; they are shown nowhere."""
-
-    url: str
-    tokens: tuple[str, ...]
-    clock: Clock = utc_now
-    pause: Callable[[float], None] = time.sleep
-
-    def __repr__(self) -> str:
-        return f"Access({self.url}, {len(self.tokens)} tokens)"
-
-    @property
-    def digests(self) -> list[str]:
-        return [digest(token) for token in self.tokens]
-
-    @property
-    def host(self) -> str:
-        """As items name it. An Enterprise server's API is below its own name; any other address stands for GitHub."""
-        parts = urlsplit(self.url)
-        host = (parts.hostname or "").removeprefix("api.")
-        is_own = parts.path.rstrip("/").endswith("/api/v3") or host.endswith(".ghe.com")
-        return host if is_own else "github.com"
-
-    def github(self) -> GitHub:
-        keys = [
-            Key(token, SharedBudget(name, self.clock), name=f"token {place}")
-            for place, (token, name) in enumerate(zip(self.tokens, self.digests, strict=True), 1)
-        ]
-        return GitHub(self.url, keys, clock=self.clock, pause=self.pause)
-
-
-def access_from_environment() -> Access:
-    tokens = tuple(dict.fromkeys(re.split(r"[\s,]+", environ.get("GITHUB_TOKENS", "").strip(" ,\n"))))
-    if tokens == ("",):
-        raise BadInput("There is no GitHub token: give one or more in GITHUB_TOKENS, separated by commas.")
-    return Access(environ.get("GITHUB_API_URL", "").strip() or GITHUB_API, tokens)
 
 
 def collect(*, study: Study, wanted: Wanted, access: Access, wait: Wait) -> dict[str, Any]:
@@ -76,30 +32,31 @@ def collect(*, study: Study, wanted: Wanted, access: Access, wait: Wait) -> dict
     except (NotAllowed, Broken) as problem:
         raise BadInput(f"{problem}.") from None
     try:
-        harvest = same_harvest(study, wanted) or first_harvest(study, wanted, access, github, wait)
-        carry_out(harvest, github, wait)
+        harvest = same_harvest(study, wanted, access.host) or first_harvest(study, wanted, access, github, wait)
+        carry_out(harvest, github, access, wait)
     finally:
         github.close()
     return document(harvest, github, seconds=time.monotonic() - started)
 
 
-def same_harvest(study: Study, wanted: Wanted) -> Harvest | None:
-    """The latest with this query that was not given up."""
-    rows = Harvest.objects.filter(study=study).exclude(state=Harvest.State.CANCELLED).order_by("-number")
-    return next((row for row in rows if from_document(row.query) == wanted), None)
-
-
 def first_harvest(study: Study, wanted: Wanted, access: Access, github: GitHub, wait: Wait) -> Harvest:
     """Stored once GitHub has let us see every repository; otherwise no row is left behind."""
     new = set(access.digests) - set(Budget.objects.values_list("digest", flat=True))
-    try:
-        places = [place_of(github, name, access.host, wait) for name in wanted.repositories]
-    except GitHubError as problem:
-        Budget.objects.filter(digest__in=new).delete()
-        raise BadInput(said(problem)) from None
+    places: dict[str, Place] = {}
+    gone: dict[str, str] = {}
+    for name in wanted.repositories:
+        try:
+            places[name] = place_of(github, name, access.host, wait)
+        except GitHubError as problem:
+            if isinstance(problem, Gone) and wanted.listed:
+                gone[name] = str(problem.reason)
+                continue
+            Budget.objects.filter(digest__in=new).delete()
+            raise BadInput(said(problem)) from None
     with transaction.atomic():
-        rows = [repository_at(study=study, place=place) for place in places]
-        return start_harvest(study=study, wanted=wanted, repositories=rows, by=None, now=access.clock())
+        harvest = start_harvest(study=study, wanted=wanted, by=None, host=access.host)
+        open_windows(harvest=harvest, wanted=wanted, places=places, gone=gone, now=access.clock())
+    return harvest
 
 
 def place_of(github: GitHub, name: str, host: str, wait: Wait) -> Place:
@@ -115,17 +72,17 @@ def place_of(github: GitHub, name: str, host: str, wait: Wait) -> Place:
 
 def said(problem: GitHubError) -> str:
     if isinstance(problem, Gone):
-        return f"GitHub shows no repository at {problem.what} ({problem.reason}): check the name, and what the token may see."
+        return not_shown(problem.what, problem.reason)
     if isinstance(problem, Unreachable):
         return f"{problem}. Run this again later; it goes on from where it was."
     return f"{str(problem).rstrip('.')}."
 
 
-def carry_out(harvest: Harvest, github: GitHub, wait: Wait) -> None:
+def carry_out(harvest: Harvest, github: GitHub, access: Access, wait: Wait) -> None:
     owner = secrets.token_hex(8)
     begin(harvest, owner=owner)
     try:
-        run(Harvester(harvest, github, owner), wait=wait)
+        run(Watched(harvest, github, owner, access), wait=wait)
     except Stopped:
         raise BadInput(f"Harvest {harvest.number} was paused, cancelled or taken over by another run.") from None
     except (NotAllowed, Unreachable, Gone) as problem:

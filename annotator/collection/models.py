@@ -411,6 +411,15 @@ class NearDuplicate(models.Model):
         return f"{self.first} and {self.second}"
 
 
+class GitHubTokenQuerySet(models.QuerySet["GitHubToken"]):
+    def present(self, study: Study) -> "GitHubTokenQuerySet":
+        return self.filter(study=study, removed_at=None)
+
+    def usable(self, study: Study, host: str) -> "GitHubTokenQuerySet":
+        """Those that may be sent to this host, and to no other."""
+        return self.present(study).filter(host=host, refused_at=None)
+
+
 class GitHubToken(models.Model):
     """A key to one host that a study's harvests use: sealed with the server's secret, shown nowhere."""
 
@@ -424,6 +433,8 @@ class GitHubToken(models.Model):
     used_at = models.DateTimeField(null=True)
     refused_at = models.DateTimeField(null=True)  # GitHub no longer takes it
     removed_at = models.DateTimeField(null=True)
+
+    objects = GitHubTokenQuerySet.as_manager()
 
     class Meta:
         constraints = [

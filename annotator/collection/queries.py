@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from django.db.models import Count, Q
 
 from annotator.collection.models import Finding, Harvest, Window
+from annotator.collection.wanted import Wanted, from_document
+from annotator.studies.models import Study
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,12 @@ class Statement:
     is_complete: bool
 
 
+def same_harvest(study: Study, wanted: Wanted, host: str) -> Harvest | None:
+    """The latest with this query that was not given up."""
+    rows = Harvest.objects.filter(study=study, host=host).exclude(state=Harvest.State.CANCELLED).order_by("-number")
+    return next((row for row in rows if from_document(row.query) == wanted), None)
+
+
 def statement_of(harvest: Harvest) -> Statement:
     """Complete: done, and nothing that was found is missing."""
     findings = Finding.objects.filter(harvest=harvest)
@@ -40,9 +48,8 @@ def statement_of(harvest: Harvest) -> Statement:
     )
     windows = Window.objects.filter(harvest=harvest)
     over = windows.filter(is_capped=True).values_list("hits", flat=True)
-    partial = windows.filter(is_partial=True).count() + sum(
-        bool(lacks) for lacks in findings.filter(state=Finding.State.FETCHED).values_list("lacks", flat=True)
-    )
+    lacking = findings.filter(state=Finding.State.FETCHED).exclude(lacks=[])
+    partial = windows.filter(is_partial=True).count() + lacking.count()
     capped = sum(hits - 1_000 for hits in over)
     return Statement(
         found=counts["found"],

@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotator.collection import working
+from annotator.collection import asking, working
 from annotator.web.wake import wake
 
 
@@ -19,3 +19,12 @@ def sweep() -> int:
     for harvest_id in waiting:
         wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
     return len(waiting)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def refresh() -> int:
+    """Look again at the harvests whose day has come."""
+    due = asking.look_again_where_due()
+    for harvest_id in due:
+        wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
+    return len(due)

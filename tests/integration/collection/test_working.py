@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from annotator.collection import working
-from annotator.collection.actions import Place, pause, repository_at, resume, start_harvest
+from annotator.collection.actions import pause, resume, start_harvest
 from annotator.collection.foreground import Access
 from annotator.collection.models import Finding, Harvest
 from annotator.collection.wanted import Wanted
@@ -25,8 +25,7 @@ def server():
 
 @pytest.fixture
 def waiting(study, lee) -> Harvest:
-    place = repository_at(study=study, place=Place(900_000_001, "github.com", "frame", "work"))
-    return start_harvest(study=study, wanted=WANTED, repositories=[place], by=lee)
+    return start_harvest(study=study, wanted=WANTED, by=lee)
 
 
 def perform(harvest: Harvest, server: GitHubServer, *tokens: str) -> bool:
@@ -79,4 +78,4 @@ def test_without_a_token_it_says_so(waiting, monkeypatch):
     monkeypatch.delenv("GITHUB_TOKENS", raising=False)
     assert working.perform(waiting.pk)
     waiting.refresh_from_db()
-    assert (waiting.state, waiting.message[:25]) == ("failed", "There is no GitHub token:")
+    assert (waiting.state, waiting.message[:25]) == ("failed", "There is no GitHub token ")

@@ -7,7 +7,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.collection.foreground import access_from_environment, collect, sleeping
+from annotator.collection.access import access_from_environment
+from annotator.collection.foreground import collect, sleeping
 from annotator.collection.wanted import Wanted, period, unique, words
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
