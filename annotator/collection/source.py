@@ -4,10 +4,11 @@ import datetime as dt
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from django.db.models import OuterRef, Subquery
 from django.utils.safestring import SafeString
 
 from annotator.collection import prepared
-from annotator.collection.models import ChangedFile, Commit, Item
+from annotator.collection.models import ChangedFile, Commit, Edit, Item
 from annotator.web import diff
 from annotator.web.markdown import render
 
@@ -60,6 +61,7 @@ class Source:
     closed_at: dt.datetime | None
     merged_at: dt.datetime | None
     fetched_at: dt.datetime | None
+    edited_at: dt.datetime | None  # at the source, after the copy was made
     columns: tuple[Column, ...]
     body: SafeString | None = None
     turns: tuple[Turn, ...] = ()
@@ -75,7 +77,12 @@ class Source:
         return sum(file.deletions for file in self.files)
 
 
-def source_of(item: Item, ordinal: int = 1) -> Source:
+def last_edit(item: str) -> Subquery:
+    """When the item that this column names was last edited at its source: an annotation, so that no query is added."""
+    return Subquery(Edit.objects.filter(item=OuterRef(item)).order_by("-edited_at").values("edited_at")[:1])
+
+
+def source_of(item: Item, ordinal: int = 1, *, edited_at: dt.datetime | None = None) -> Source:
     """Of the item's nth bug. One query where there is no copy, four where there is; its text comes with the item."""
     files = _files(item) if item.fetched_at else ()
     return Source(
@@ -89,6 +96,7 @@ def source_of(item: Item, ordinal: int = 1) -> Source:
         closed_at=item.closed_at,
         merged_at=item.merged_at,
         fetched_at=item.fetched_at,
+        edited_at=edited_at if item.fetched_at else None,
         columns=_columns(item, ordinal),
         body=_body(item),
         turns=_turns(item, files) if item.fetched_at else (),

@@ -10,6 +10,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.labeling import places, prepared
 from annotator.labeling.forms import Filled, ShownPin, from_draft
 from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round
+from annotator.labeling.source import Source, last_edit, source_of
 
 State = Assignment.State
 SHOWN_STATES = (State.TODO, State.CLAIMED, State.PARKED, State.SUBMITTED, State.SKIPPED)
@@ -41,7 +42,7 @@ class Rows:
 def turns(round_: Round, rater: User) -> AssignmentQuerySet:
     """The rater's turns with all that a page of one shows of its bug."""
     mine = Assignment.objects.filter(round=round_, rater=rater)
-    return mine.select_related("bug__item__repository", "bug__item__text")
+    return mine.select_related("bug__item__repository", "bug__item__text").annotate(edited_at=last_edit("bug__item"))
 
 
 def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment | None:
@@ -53,6 +54,11 @@ def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> A
     if found is not None:
         found.round = round_
     return found
+
+
+def source_at(assignment: Assignment) -> Source:
+    """What the rater reads, of a turn that came with all that a page shows."""
+    return source_of(assignment.bug, edited_at=getattr(assignment, "edited_at", None))
 
 
 def next_turn(round_: Round, rater: User) -> Assignment | None:

@@ -18,7 +18,7 @@ from annotator.codebook.choices import choices_of
 from annotator.labeling import actions, forms, prepared, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.panel import panel_of
-from annotator.labeling.source import file_of, source_of
+from annotator.labeling.source import file_of
 from annotator.studies.access import roles_in, study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput, Refused
@@ -141,7 +141,7 @@ def page(
     number = str(assignment.bug.number)
     context: dict[str, Any] = frame_of(study, round_) | {
         "assignment": assignment,
-        "source": None if number in request.headers.get("X-Fetched", "").split(",") else source_of(assignment.bug),
+        "source": None if number in request.headers.get("X-Fetched", "").split(",") else turns.source_at(assignment),
         "problem": problem,
         "draft_key": f"{request.user.get_username()}/{study.slug}/{round_.number}/{number}",
         "place": assignment.position + 1,
@@ -209,7 +209,7 @@ def closed(request: Request, study: Study, assignment: Assignment) -> HttpRespon
     """After the close: the rater's own answers as they stand."""
     context = frame_of(study, assignment.round) | {
         "assignment": assignment,
-        "source": source_of(assignment.bug),
+        "source": turns.source_at(assignment),
         "answers": turns.own_answers(assignment),
         "filled": turns.kept(assignment),
         "reason": choices_of(study.codebook).reasons.get(assignment.not_a_bug_reason, assignment.not_a_bug_reason),
@@ -224,7 +224,7 @@ def read(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """The text of a bug alone, fetched ahead."""
     study, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
-    context = {"source": source_of(assignment.bug), "bug_url": bug_url(study, round_, bug)}
+    context = {"source": turns.source_at(assignment), "bug_url": bug_url(study, round_, bug)}
     return swapped(request, "labeling/_source.html", context)
 
 

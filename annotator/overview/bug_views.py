@@ -13,7 +13,7 @@ from annotator.accounts.http import Request
 from annotator.codebook.models import Category, Facet
 from annotator.labeling import follow_up
 from annotator.labeling.models import Assignment, Round
-from annotator.labeling.source import file_of, source_of
+from annotator.labeling.source import file_of, last_edit, source_of
 from annotator.overview import bugs, choosing
 from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
@@ -86,7 +86,7 @@ def _turned(sent: QueryDict, **place: int | None) -> str:
 
 
 def _find(study: Study, number: int) -> Bug:
-    rows = Bug.objects.select_related("item__repository", "item__text")
+    rows = Bug.objects.select_related("item__repository", "item__text").annotate(edited_at=last_edit("item"))
     return get_object_or_404(rows, study=study, number=number)
 
 
@@ -102,7 +102,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
     context = {
         "study": study,
         "bug": found,
-        "source": source_of(found),
+        "source": source_of(found, edited_at=getattr(found, "edited_at", None)),
         "bug_url": reverse("bugs:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
         "is_in_hand": is_in_hand,

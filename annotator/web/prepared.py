@@ -68,6 +68,7 @@ class Plan(Generic[M]):
         self.model = info["model"]
         self.begin, self.end = info["select_fields"][0], info["select_fields"][-1] + 1
         self.names = [column[0].target.attname for column in select[self.begin : self.end]]
+        self.annotations = self.compiler.annotation_col_map
         self.converters = self.compiler.get_converters([column[0] for column in select])
         self.populators = get_related_populators(info, select, DEFAULT_DB_ALIAS)  # type: ignore[call-arg]  # a later Django's
 
@@ -100,4 +101,6 @@ class Plan(Generic[M]):
         made: M = self.model.from_db(DEFAULT_DB_ALIAS, self.names, row[self.begin : self.end])
         for populator in self.populators:
             populator.populate(row, made)
+        for name, place in self.annotations.items():
+            setattr(made, name, row[place])
         return made

@@ -4,11 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from annotator.codebook.models import Category
-from annotator.collection.models import ChangedFile, Comment, Context, Item, ItemText, Patch
+from annotator.collection.models import ChangedFile, Comment, Context, Edit, Item, ItemText, Patch
 from annotator.labeling.actions import freeze
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round
 from annotator.labeling.panel import panel_of
@@ -394,6 +397,34 @@ def test_ones_own_list_shows_ones_own_states_alone(rater, main_round, bugs, alic
     assert "His own." not in text
     assert rater.get(address, {"state": "submitted"}).content.decode().count("<tr>") == 2
     assert "None in this state" in rater.get(address, {"state": "skipped"}).content.decode()
+
+
+def copied(item: Item, *, edited: bool) -> None:
+    now = timezone.now()
+    Item.objects.filter(pk=item.pk).update(fetched_at=now)
+    if edited:
+        Edit.objects.create(item=item, edited_at=now, seen_at=now)
+
+
+def test_a_copy_that_was_edited_at_its_source_says_so(rater, main_round, alice, fields):
+    first, second, third = (turn_of(main_round, alice, place) for place in range(3))
+    for turn, edited in ((first, True), (second, False), (third, True)):
+        copied(turn.bug.item, edited=edited)
+    assert b"edited since" in rater.get(label_url(main_round)).content
+    assert b"edited since" in rater.get(url(first, "read")).content
+    assert b"edited since" not in rater.post(url(first), fields(), headers=HTMX).content
+    assert b"edited since" in rater.post(url(second), fields(), headers=HTMX).content
+
+
+def test_whether_a_copy_was_edited_costs_no_query(rater, main_round, alice, django_assert_num_queries):
+    turn = turn_of(main_round, alice)
+    copied(turn.bug.item, edited=False)
+    rater.get(url(turn))  # what later pages keep
+    with CaptureQueriesContext(connection) as unedited:
+        rater.get(url(turn))
+    copied(turn.bug.item, edited=True)
+    with django_assert_num_queries(len(unedited)):
+        rater.get(url(turn))
 
 
 # --- cost

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 from django.db import connection
+from django.db.models import F
 
 from annotator.labeling import prepared
 from annotator.labeling.models import Assignment, Round
@@ -28,6 +29,11 @@ def test_rows_are_those_of_the_queryset_with_what_they_point_at(round_, alice, d
         shown = (found.bug.number, found.bug.item.title, found.position)
     assert found == plain
     assert shown == (plain.bug.number, plain.bug.item.title, plain.position)
+
+
+def test_an_annotation_comes_along(round_, alice):
+    query = Prepared(lambda rater: Assignment.objects.filter(rater=rater).annotate(named=F("bug__number")), "rater")
+    assert [turn.named for turn in query.all(rater=alice.pk)] == [turn.bug.number for turn in query.all(rater=alice.pk)]
 
 
 def test_each_call_takes_its_own_values(round_, alice, bob):
