@@ -33,7 +33,7 @@ ANSWER = {
     "blindness": "round__blindness",
     "rater": "rater__username",
     "cell": "cell",
-    "codebook_version": "round__codebook_version__number",
+    "codebook_version": "version",
     "answered_at": "at",
     "revision": "revision",
     "confidence": "assignment__confidence",
