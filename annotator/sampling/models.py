@@ -97,12 +97,11 @@ class Stratum(models.Model):
 
 
 class Drawn(models.Model):
-    """An item's place in the list of a sample, and whether it was taken up."""
+    """An item's place in the list of a sample: still in reserve, or taken up as a bug."""
 
     class State(models.TextChoices):
         RESERVE = "reserve", "Reserve"
         TAKEN = "taken", "Taken up"
-        PASSED = "passed", "Passed over: a bug of the study by then"
 
     # no indexes of their own: those below begin with them
     sample = models.ForeignKey(Sample, on_delete=models.PROTECT, related_name="drawn", db_index=False)
@@ -111,7 +110,7 @@ class Drawn(models.Model):
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="+")
     moment = models.DateTimeField(null=True)  # what it was ordered by, where that is a date
     state = models.CharField(max_length=7, choices=State.choices, default=State.RESERVE)
-    state_at = models.DateTimeField(null=True)  # when it ceased to be reserve
+    taken_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name = "place in a sample"
@@ -122,8 +121,8 @@ class Drawn(models.Model):
             models.UniqueConstraint(fields=["sample", "item"], name="drawn_item"),
             models.UniqueConstraint(fields=["item"], condition=Q(state="taken"), name="drawn_taken_once"),
             models.CheckConstraint(
-                condition=Q(state="reserve", state_at=None) | Q(state__in=["taken", "passed"], state_at__isnull=False),
-                name="drawn_state_at",
+                condition=Q(state="reserve", taken_at=None) | Q(state="taken", taken_at__isnull=False),
+                name="drawn_taken_at",
             ),
         ]
         indexes = [models.Index(fields=["stratum", "state", "position"], name="drawn_next")]

@@ -68,7 +68,7 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "sample_name": {"number": 99},
     "stratum_label": {},
     "drawn_position": {},
-    "drawn_item": {"position": 99, "state": "reserve", "state_at": None},
+    "drawn_item": {"position": 99, "state": "reserve", "taken_at": None},
     "drawn_taken_once": {"position": 99},
     "round_number": {"name": "another"},
     "round_name": {"number": 99},
@@ -109,7 +109,7 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "outcome_source": {"source": "decided"},
     "bug_ordinal_positive": {"ordinal": 0},
     "bug_left_together": {"left_reason": "duplicate"},
-    "drawn_state_at": {"state_at": None},
+    "drawn_taken_at": {"taken_at": None},
     "top_up_of_another": {"came": models.F("left")},
     "round_closed_at": {"state": "closed"},
     "round_bug_taken": {"taken": 3},
@@ -162,7 +162,7 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     window = Window.objects.create(harvest=harvest, repository=repository, starts=june, ends=june)
     sample = Sample.objects.create(study=study, number=1, name="Sample 1", rule={}, seed=1, pool_size=1)
     stratum = Stratum.objects.create(sample=sample, size=1)
-    taken = {"stratum": stratum, "item": item, "state": Drawn.State.TAKEN, "state_at": june}
+    taken = {"stratum": stratum, "item": item, "state": Drawn.State.TAKEN, "taken_at": june}
     return {
         type(row): row
         for row in (
