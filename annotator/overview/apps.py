@@ -1,5 +1,5 @@
 from django.apps import AppConfig, apps
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 
 class OverviewConfig(AppConfig):
@@ -11,4 +11,5 @@ class OverviewConfig(AppConfig):
         from annotator.overview import guards
 
         # Django tells only apps with models, in order: intake is the last of them.
+        pre_migrate.connect(guards.before_migrate, sender=apps.get_app_config("intake"))
         post_migrate.connect(guards.after_migrate, sender=apps.get_app_config("intake"))

@@ -1,6 +1,7 @@
-"""Triggers: history is append-only, and a closed round takes nothing more.
+"""Triggers: history is append-only, and a closed round or screening takes nothing more.
 
-One file for both databases. They are put back after each migration, since SQLite rebuilds tables and drops them.
+One file for both databases. They are taken away before migrations and put back afterwards: SQLite rebuilds tables,
+which a trigger that reads them would not let it do.
 """
 
 from typing import Any
@@ -10,6 +11,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 CLOSED = "(SELECT state FROM labeling_round WHERE id = {row}.round_id) = 'closed'"
 NOT_IMPORTED = "(SELECT state FROM labeling_round WHERE id = OLD.round_id) <> 'imported'"
+SCREENED = (
+    "(SELECT s.state FROM screening_screening s JOIN screening_candidate c ON c.screening_id = s.id "
+    "WHERE c.id = {row}.candidate_id)"
+)
 
 # Each has its table, act, condition (or none) and what is said.
 GUARDS: dict[str, tuple[str, str, str, str]] = {
@@ -36,6 +41,57 @@ GUARDS: dict[str, tuple[str, str, str, str]] = {
         "OLD.state = 'closed' AND (NEW.state <> 'closed' OR NEW.closed_at <> OLD.closed_at "
         "OR NEW.gate_bound <> OLD.gate_bound OR NEW.gate_coefficient <> OLD.gate_coefficient)",
         "a closed round stays closed",
+    ),
+    "vote_late": (
+        "screening_vote",
+        "INSERT",
+        f"NEW.turn = 1 AND {SCREENED.format(row='NEW')} = 'closed'",
+        "the screening is closed",
+    ),
+    "vote_early": (
+        "screening_vote",
+        "INSERT",
+        f"NEW.turn > 1 AND {SCREENED.format(row='NEW')} = 'open'",
+        "a second vote waits for the close",
+    ),
+    "vote_changed": (
+        "screening_vote",
+        "UPDATE",
+        f"{SCREENED.format(row='OLD')} = 'closed' OR NEW.candidate_id <> OLD.candidate_id "
+        "OR NEW.reviewer_id <> OLD.reviewer_id OR NEW.turn <> OLD.turn",
+        "the screening is closed",
+    ),
+    "vote_removed": ("screening_vote", "DELETE", f"{SCREENED.format(row='OLD')} = 'closed'", "the screening is closed"),
+    "reading_late": (
+        "screening_reading",
+        "UPDATE",
+        "(SELECT state FROM screening_screening WHERE id = OLD.screening_id) = 'closed'",
+        "the screening is closed",
+    ),
+    "outcome_early": (
+        "screening_outcome",
+        "INSERT",
+        f"{SCREENED.format(row='NEW')} = 'open'",
+        "nothing is decided while the screening is open",
+    ),
+    "outcome_overwritten": (
+        "screening_outcome",
+        "UPDATE",
+        "NEW.decision <> OLD.decision OR NEW.source <> OLD.source OR NEW.candidate_id <> OLD.candidate_id "
+        "OR NEW.note <> OLD.note OR COALESCE(NEW.criterion_id, 0) <> COALESCE(OLD.criterion_id, 0)",
+        "a decision is never overwritten",
+    ),
+    "outcome_removed": (
+        "screening_outcome",
+        "DELETE",
+        f"{SCREENED.format(row='OLD')} = 'closed'",
+        "a decision is never deleted",
+    ),
+    "screening_reopened": (
+        "screening_screening",
+        "UPDATE",
+        "OLD.state = 'closed' AND (NEW.state <> 'closed' OR NEW.closed_at <> OLD.closed_at OR NEW.rule <> OLD.rule)",
+        "a closed screening stays closed",
     ),
 }
 
@@ -73,6 +129,11 @@ def statements(
     return [
         f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{when} BEGIN SELECT RAISE(ABORT, '{said}'); END"
     ]
+
+
+def before_migrate(using: str = "default", **_: Any) -> None:
+    """Receiver of pre_migrate."""
+    remove(using)
 
 
 def after_migrate(using: str = "default", plan: Any = (), **_: Any) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.core.management.sql import emit_pre_migrate_signal
 from django.db import DatabaseError, transaction
 
 from annotator.codebook.models import Version
@@ -12,7 +13,10 @@ from annotator.history.tasks import seal
 from annotator.labeling.models import Answer, Assignment, Round
 from annotator.overview import guards
 from annotator.overview.closing import close_round
+from annotator.screening.actions import close
+from annotator.screening.models import Candidate, Outcome, Reading, Screening, Vote
 from tests.factories import answer, make_round
+from tests.factories.screening import make_screening, screen
 
 GOOD = {"cause": "type", "stage": "training"}
 
@@ -40,6 +44,23 @@ def turns(state: str) -> Any:
     return Assignment.objects.filter(round__state=state)
 
 
+def votes(state: str) -> Any:
+    return Vote.objects.filter(candidate__screening__state=state)
+
+
+def voted(state: str, turn: int) -> None:
+    candidate = Candidate.objects.filter(screening__state=state, position=2).get()
+    Vote.objects.create(candidate=candidate, reviewer_id=votes(state)[0].reviewer_id, turn=turn, decision="include")
+
+
+def outcomes() -> Any:
+    return Outcome.objects.filter(candidate__screening__state="closed")
+
+
+def decided_early() -> None:
+    Outcome.objects.create(candidate=votes("open")[0].candidate, decision="include", source="single")
+
+
 BREAKS: dict[str, Callable[[], Any]] = {
     "event_stays": lambda: event().update(verb="did nothing"),
     "event_remains": lambda: event().delete(),
@@ -54,16 +75,29 @@ BREAKS: dict[str, Callable[[], Any]] = {
     "assignment_late": lambda: turns("closed").update(note="on second thought"),
     "assignment_removed": lambda: turns("closed").filter(answers=None)._raw_delete("default"),
     "round_reopened": lambda: Round.objects.filter(state="closed").update(state="open", closed_at=None),
+    "vote_late": lambda: voted("closed", 1),
+    "vote_early": lambda: voted("open", 2),
+    "vote_changed": lambda: votes("closed").update(decision="exclude"),
+    "vote_removed": lambda: votes("closed").delete(),
+    "reading_late": lambda: Reading.objects.filter(screening__state="closed").update(state="voted"),
+    "outcome_early": decided_early,
+    "outcome_overwritten": lambda: outcomes().update(decision="exclude"),
+    "outcome_removed": lambda: outcomes().delete(),
+    "screening_reopened": lambda: Screening.objects.filter(state="closed").update(state="open", closed_at=None),
 }
 
 
 @pytest.fixture
 def rounds(study, bugs, alice, bob, lee) -> None:
-    """A closed round with a turn that was never taken, an open one with an answer, and a sealed history."""
+    """A closed round with a turn that was never taken, an open one with an answer, the same of screening, a sealed history."""
     over = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=lee)
     answer(over, bugs[0], alice, GOOD)
     close_round(round_=over, by=lee)
     answer(make_round(study, bugs=bugs[2:], raters=[alice, bob], by=lee), bugs[2], alice, GOOD)
+    closed = make_screening(study, reviewers=[alice], by=lee)
+    screen(closed, alice, {1: "in"})
+    close(screening=closed, by=lee)
+    screen(make_screening(study, reviewers=[alice], by=lee), alice, {1: "in"})
     seal()
 
 
@@ -88,3 +122,9 @@ def test_guards_are_put_back_as_often_as_one_likes(rounds):
     guards.after_migrate()
     with pytest.raises(DatabaseError), transaction.atomic():
         event().delete()
+
+
+def test_guards_step_aside_for_migrations(rounds):
+    emit_pre_migrate_signal(verbosity=0, interactive=False, db="default")
+    assert event().delete()[0] == 2
+    guards.after_migrate()
