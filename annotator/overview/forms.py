@@ -1,5 +1,6 @@
 """The form of a new round."""
 
+from itertools import count
 from typing import Any
 from zlib import crc32
 
@@ -15,6 +16,7 @@ from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
 
 LARGEST = 1_000_000
+PAIR = 2
 TAKES = [
     (choosing.EVERY, "All that match"),
     (choosing.FIRST, "The first by number"),
@@ -26,7 +28,12 @@ class RoundForm(GateForm):
     """What is opened: which bugs, by whom, and what agreement they have to reach."""
 
     name = forms.CharField(label="Name", max_length=120)
-    kind = forms.ChoiceField(label="Kind", choices=Round.Kind.choices)
+    kind = forms.ChoiceField(
+        label="Kind",
+        choices=Round.Kind.choices,
+        initial=Round.Kind.MAIN,
+        help_text="Final labels come from main and relabel rounds; the others are for practice and checks.",
+    )
     source = forms.ChoiceField(label="Bugs from")
     repository = forms.ChoiceField(label="Only of the repository", required=False)
     of_import = forms.ChoiceField(label="Only of the import", required=False)
@@ -40,7 +47,7 @@ class RoundForm(GateForm):
         label="Raters a bug",
         min_value=1,
         max_value=20,
-        initial=2,
+        initial=PAIR,
         help_text="With the same raters for every bug: all of them.",
     )
     seed = forms.IntegerField(
@@ -62,12 +69,11 @@ class RoundForm(GateForm):
         people = User.objects.filter(memberships__study=study, memberships__role=Role.RATER).order_by("username")
         self.people = {person.username: person for person in people}
         self._offer("raters", [(name, name) for name in self.people])
-        self.fields["raters"].initial = list(self.people) if len(self.people) == 2 else []  # the usual pair
-        rounds = Round.objects.filter(study=study)
-        self.fields["name"].initial = f"Round {rounds.count() + 1}" if rounds.exists() else "Pilot"
-        self.fields["kind"].initial = Round.Kind.MAIN if rounds.exists() else Round.Kind.TRAINING
+        self.fields["raters"].initial = _usual(study, list(self.people))
+        number = Round.objects.filter(study=study).count() + 1
+        self.fields["name"].initial = _free_name(study, number)
         # The same at each look, so that the page itself tells nothing.
-        self.fields["seed"].initial = crc32(f"{study.slug}:{rounds.count() + 1}".encode()) % 1_000_000
+        self.fields["seed"].initial = crc32(f"{study.slug}:{number}".encode()) % 1_000_000
         laid_down = protocol_of(study)
         for gate in GateForm.base_fields:
             self.fields[gate].initial = getattr(laid_down, gate)
@@ -105,6 +111,20 @@ class RoundForm(GateForm):
             "raters": [self.people[name] for name in data["raters"]],
             "reason": data.get("reason", ""),
         }
+
+
+def _usual(study: Study, raters: list[str]) -> list[str]:
+    """Those of the latest round, else the pair; of more than two who never rated none is taken for granted."""
+    if len(raters) <= PAIR:
+        return raters
+    latest = Round.objects.filter(study=study).exclude(state=Round.State.IMPORTED).order_by("-number").first()
+    dealt = latest.assignments.order_by().values_list("rater__username", flat=True).distinct() if latest else []
+    return sorted(set(dealt) & set(raters))
+
+
+def _free_name(study: Study, number: int) -> str:
+    taken = set(Round.objects.filter(study=study).values_list("name", flat=True))
+    return next(name for n in count(number) if (name := f"Round {n}") not in taken)
 
 
 def _sources(study: Study) -> list[tuple[str, str]]:

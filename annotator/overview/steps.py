@@ -164,7 +164,10 @@ def _beginnings(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
     if has_bugs and raters and not Round.objects.filter(study=study).exists():
         url = reverse("overview:new_round", args=[study.slug])
         yield Step(
-            "Open the first round", "a small training round shows where the guideline is unclear", url, "New round"
+            "Open the first round",
+            "a small training round before it shows where the guideline is unclear",
+            url,
+            "New round",
         )
 
 

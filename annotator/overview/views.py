@@ -94,5 +94,6 @@ def close(request: Request, slug: str, number: int) -> HttpResponse:
         "rates": rates_in(round_, request.user),
         "progress": told,
         "left": sum(one.left for one in told),
+        "skipped": sum(one.skipped for one in told),
     }
     return render(request, "overview/close_round.html", context)

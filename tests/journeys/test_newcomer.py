@@ -164,12 +164,12 @@ def open_round(page: Page) -> None:
     page.goto("/bugs-in-compilers/")
     follow(page, "link", "Open the first round")
     follow(page, "button", "Open the round")
-    expect(page.get_by_text("Pilot is open with 12 bugs.")).to_be_visible()
+    expect(page.get_by_text("Round 1 is open with 12 bugs.")).to_be_visible()
 
 
 def label(page: Page, *, is_bob: bool) -> None:
     page.goto("/bugs-in-compilers/")
-    follow(page, "link", "12 bugs of Pilot wait for your answer")
+    follow(page, "link", "12 bugs of Round 1 wait for your answer")
     for _ in range(12):
         for facet, category in labels(number_of(page), is_bob=is_bob).items():
             choose(page, facet, category)
@@ -179,13 +179,13 @@ def label(page: Page, *, is_bob: bool) -> None:
 
 def close(page: Page) -> None:
     page.goto("/bugs-in-compilers/")
-    follow(page, "link", "Everybody is done with Pilot")
-    follow(page, "button", "Close Pilot for good")
+    follow(page, "link", "Everybody is done with Round 1")
+    follow(page, "button", "Close Round 1 for good")
 
 
 def assert_kappa(page: Page) -> None:
-    table = page.get_by_role("region", name="Coefficients of Pilot")
+    table = page.get_by_role("region", name="Coefficients of Round 1")
     expect(table.get_by_role("row").filter(has_text="Root cause")).to_contain_text(".67")
-    expect(page.locator("#gate")).to_contain_text("Gate of Pilot: not passed.")
+    expect(page.locator("#gate")).to_contain_text("Gate of Round 1: not passed.")
     entries = {entry["facet"]: entry["kappa"] for entry in Snapshot.objects.get().entries}
     assert entries == pytest.approx({"root_cause": KAPPA, "symptom": 1, "stage": 1, "front_framework": 1})

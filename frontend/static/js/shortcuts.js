@@ -1,5 +1,5 @@
 // Keys that every page has: / searches, ? tells the keys, Escape leaves a field, Ctrl+Enter does what the page is for.
-// A page's own keys come first: what they took is left alone here.
+// What cannot be taken back (data-final) is left to a deliberate click. A page's own keys come first: what they took is left alone here.
 export const isTyping = (el) =>
   Boolean(el?.matches?.("textarea, select, input:not([type=radio], [type=checkbox], [type=submit], [type=button]), [contenteditable]"));
 
@@ -43,7 +43,7 @@ const search = () => {
 const keys = () => (document.querySelector("[data-press='?']")?.click(), true);
 const primary = (from) => {
   const place = document.querySelector("[popover]:popover-open") ?? from.form ?? from.closest("form") ?? document.querySelector("main");
-  const seen = [...place.querySelectorAll("button, a.btn")].filter((el) => el.checkVisibility() && !el.hasAttribute("aria-disabled"));
+  const seen = [...place.querySelectorAll("button, a.btn")].filter((el) => el.checkVisibility() && !el.matches("[aria-disabled], [data-final]"));
   const button = pointOf(seen);
   button?.click();
   return Boolean(button);

@@ -3,13 +3,14 @@
 import pytest
 from django.core.management import call_command
 
+from annotator.labeling.actions import skip
 from annotator.labeling.models import Round
 from annotator.overview import choosing
 from annotator.overview.choosing import Wanted
 from annotator.overview.closing import close_round
 from annotator.overview.opening import open_next_round
 from annotator.web.errors import BadInput
-from tests.factories import answer, make_round
+from tests.factories import answer, make_round, member
 
 SAME = {"cause": "type", "stage": "training"}
 OTHER = {"cause": "api", "stage": "deployment"}
@@ -40,6 +41,28 @@ def test_lead_opens_a_round(client, study, bugs, lee):
     opened = Round.objects.get()
     assert opened.assignments.count() == 12
     assert (opened.gate_coefficient, opened.gate_bound, opened.seed) == ("kappa", 0.8, 5)
+
+
+def test_the_page_begins_with_a_main_round_of_the_pair_on_what_is_left(client, study, bugs, lee):
+    client.force_login(lee)
+    form = client.get(NEW).context["form"]
+    shown = {name: form[name].value() for name in ("name", "kind", "source", "raters", "overlap")}
+    assert shown["kind"] == "main"
+    assert (shown["name"], shown["raters"], shown["overlap"]) == ("Round 1", ["alice", "bob"], 2)
+    assert form.fields["source"].choices[0] == ("free", "not yet in a main round (6)")
+
+
+def test_of_many_raters_those_of_the_latest_round_are_proposed(client, study, main_round, bob, ada, lee):
+    member(study, ada, "rater")
+    client.force_login(lee)
+    form = client.get(NEW).context["form"]
+    assert (form["name"].value(), form["raters"].value()) == ("Round 2", ["alice", "bob"])
+
+
+def test_a_name_that_is_taken_is_not_proposed(client, study, bugs, alice, bob, lee):
+    make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee, name="Round 2")
+    client.force_login(lee)
+    assert client.get(NEW).context["form"]["name"].value() == "Round 3"
 
 
 def test_only_the_lead_opens_and_closes(client, study, bugs, main_round, alice, charlie):
@@ -119,6 +142,19 @@ def test_closing_asks_first_and_names_what_is_unanswered(client, main_round, bug
     main_round.refresh_from_db()
     assert not main_round.is_open
     assert client.post("/frameworks/rounds/1/close/").status_code == 409
+
+
+def test_closing_does_not_say_that_all_is_answered_where_bugs_were_skipped(client, main_round, bugs, alice, bob, lee):
+    for rater in (alice, bob):
+        for bug in bugs[1:] if rater == bob else bugs:
+            answer(main_round, bug, rater, SAME)
+    client.force_login(lee)
+    skip(assignment=main_round.assignments.get(bug=bugs[0], rater=bob), reason="unclear", by=bob)
+    asked = client.get("/frameworks/rounds/1/close/").content.decode()
+    assert "1 turn skipped:</b> bob 1" in asked
+    assert "Every rater" not in asked
+    answer(main_round, bugs[0], bob, SAME)
+    assert "Every rater answered every bug." in client.get("/frameworks/rounds/1/close/").content.decode()
 
 
 def test_lead_who_rates_is_not_told_how_far_the_other_is(client, study, bugs, bob, lee):
