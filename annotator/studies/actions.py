@@ -43,14 +43,10 @@ def start_study(
         raise BadInput("A study's short name has small letters, digits and dashes, at most 60, such as dl-bugs.")
     if slug in TAKEN_BY_PAGES or Study.objects.filter(slug=slug).exists():
         raise BadInput(f"The short name {slug} is taken. Choose another.")
-    title = " ".join(title.split())
-    if not title or len(title) > 200 or CONTROL.search(title):
-        raise BadInput("A study needs a title, in one line of at most 200 characters.")
-    if len(question) > 10_000 or "\0" in question:
-        raise BadInput("The question may have at most 10,000 characters.")
+    title, question = _checked(title, question)
     laid_down = protocol or Protocol()
     protocols.check(laid_down)
-    study = Study(slug=slug, title=title, question=question.strip(), protocol=laid_down.as_dict(), created_by=by)
+    study = Study(slug=slug, title=title, question=question, protocol=laid_down.as_dict(), created_by=by)
     try:
         with transaction.atomic():
             study.save()
@@ -62,6 +58,40 @@ def start_study(
     if by:
         give_role(study=study, user=by, role=Role.LEAD, by=by)
     return study
+
+
+@transaction.atomic
+def describe_study(*, study: Study, title: str, question: str, by: User) -> bool:
+    """Another title or research question. The short name stays: it stands in addresses. False where nothing changed."""
+    study = Study.objects.select_for_update().get(pk=study.pk)
+    title, question = _checked(title, question)
+    was = {"title": study.title, "question": study.question}
+    now = {"title": title, "question": question}
+    changed = [name for name in now if now[name] != was[name]]
+    if not changed:
+        return False
+    study.title, study.question = title, question
+    study.save(update_fields=changed)
+    record(
+        "described the study",
+        by=by,
+        kind="study",
+        object_id=study.pk,
+        label=title,
+        study_id=study.pk,
+        old={name: was[name] for name in changed},
+        new={name: now[name] for name in changed},
+    )
+    return True
+
+
+def _checked(title: str, question: str) -> tuple[str, str]:
+    title = " ".join(title.split())
+    if not title or len(title) > 200 or CONTROL.search(title):
+        raise BadInput("A study needs a title, in one line of at most 200 characters.")
+    if len(question) > 10_000 or "\0" in question:
+        raise BadInput("The question may have at most 10,000 characters.")
+    return title, question.strip()
 
 
 # --- members

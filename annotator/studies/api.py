@@ -16,15 +16,25 @@ from annotator.studies import serializers as shapes
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
-from annotator.studies.rest import StudyList
+from annotator.studies.rest import StudyList, StudyView
 from annotator.web.errors import Refused
 
 
-@extend_schema(responses=shapes.StudySerializer)
-@api_view(["GET"])
-def study(request: Request, slug: str) -> Response:
-    """A study of yours."""
-    return Response(shapes.StudySerializer(study_for(request.user, slug)).data)
+class OneStudy(StudyView):
+    """A study of yours. A lead may give it another title or question."""
+
+    @extend_schema(responses=shapes.StudySerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """A study of yours."""
+        return Response(shapes.StudySerializer(self.study()).data)
+
+    @extend_schema(request=shapes.StudyInput, responses=shapes.StudySerializer)
+    def patch(self, request: Request, slug: str) -> Response:
+        """Another title or question."""
+        found = self.study(Role.LEAD)
+        given = {"title": found.title, "question": found.question} | self.given(shapes.StudyInput)
+        actions.describe_study(study=found, by=self.me, **given)
+        return Response(shapes.StudySerializer(self.study()).data)
 
 
 # --- members

@@ -15,6 +15,13 @@ ROLE_HELP = {
 }
 
 
+class StudyForm(forms.Form):
+    title = forms.CharField(label="Title", max_length=200)
+    question = forms.CharField(
+        label="Research question", required=False, max_length=10_000, widget=forms.Textarea(attrs={"rows": 4})
+    )
+
+
 class InvitationForm(forms.Form):
     roles = forms.MultipleChoiceField(
         label="What will they do?",

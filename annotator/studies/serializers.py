@@ -20,6 +20,11 @@ class StudySerializer(serializers.ModelSerializer[Study]):
         return sorted(getattr(study, "my_roles", ()))
 
 
+class StudyInput(serializers.Serializer[Any]):
+    title = serializers.CharField(max_length=200, required=False)
+    question = serializers.CharField(max_length=10_000, required=False, allow_blank=True)
+
+
 class MemberSerializer(serializers.Serializer[Any]):
     username = serializers.CharField(source="user.username")
     display_name = serializers.CharField(source="user.display_name")

@@ -8,6 +8,7 @@ app_name = "studies"
 urlpatterns = [
     path("", views.home, name="home"),
     path("join/<str:token>/", views.join, name="join"),
+    path("<slug:slug>/about/", views.about, name="about"),
     path("<slug:slug>/members/", views.members, name="members"),
     path("<slug:slug>/members/<str:username>/", views.member, name="member"),
     path("<slug:slug>/members/<str:username>/reset/", views.reset, name="reset"),

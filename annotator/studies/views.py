@@ -16,7 +16,7 @@ from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.studies import actions, queries
 from annotator.studies.access import may_reset, study_for
-from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm
+from annotator.studies.forms import InvitationForm, ProtocolForm, RolesForm, StudyForm
 from annotator.studies.models import Membership, Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
@@ -29,6 +29,25 @@ BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
 def home(request: Request) -> HttpResponse:
     """The person's studies. Who has not signed in is led there."""
     return render(request, "studies/home.html", {"studies": queries.studies_of(request.user)})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def about(request: Request, slug: str) -> HttpResponse:
+    """What the study is called and asks; everybody in it may read, a lead may change it."""
+    study = study_for(request.user, slug, *([Role.LEAD] if request.method == "POST" else []))
+    given = {"title": study.title, "question": study.question}
+    form = StudyForm(request.POST if request.method == "POST" else None, initial=given)
+    if request.method == "POST" and form.is_valid():
+        try:
+            changed = actions.describe_study(study=study, by=request.user, **form.cleaned_data)
+        except BadInput as problem:
+            form.add_error(None, str(problem))
+        else:
+            messages.success(request, "The study is described so." if changed else "Nothing was different.")
+            return redirect("studies:about", slug)
+    context = {"study": study, "form": form, "is_lead": Role.LEAD in study.my_roles}
+    return render(request, "studies/about.html", context, status=400 if form.errors else 200)
 
 
 # --- joining
