@@ -2,10 +2,11 @@
 
 import datetime as dt
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, ProtectedError
 from django.utils import timezone
 
 from annotator.accounts.models import User
@@ -20,6 +21,7 @@ from annotator.collection.models import (
     Repository,
     Window,
 )
+from annotator.collection.repositories import is_called
 from annotator.collection.wanted import Wanted, from_document
 from annotator.history.actions import record
 from annotator.studies.models import Study
@@ -151,32 +153,70 @@ def start_harvest(*, study: Study, wanted: Wanted, by: User | None, host: str = 
 
 @dataclass(frozen=True)
 class Place:
-    """A repository on a forge, by the id that stays through renames."""
+    """A repository on a forge, by the id that stays through renames; `asked` is the name that led there."""
 
     github_id: int
     host: str
     owner: str
     name: str
+    asked: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """owner/name in lower case: today's, and the one that was asked for."""
+        return {f"{self.owner}/{self.name}".lower(), self.asked.lower()} - {""}
 
 
 @transaction.atomic
 def repository_at(*, study: Study, place: Place) -> Repository:
-    """The study's row of it: by its id, else by its place, else by its label; else new."""
-    rows = Repository.objects.filter(study=study)
-    label = f"{place.owner}/{place.name}"
-    unclaimed = rows.filter(github_id=None)
-    row = (
-        rows.filter(github_id=place.github_id).first()
-        or unclaimed.filter(host__in=["", place.host], owner__iexact=place.owner, name__iexact=place.name).first()
-        or unclaimed.filter(label__iexact=label, owner="").first()
-    )
-    if row is None:
-        taken = rows.filter(label=label).exists()  # by another repository that once had this name
-        row = Repository(study=study, label=f"{label} ({place.github_id})" if taken else label)
+    """The study's row of it: by its id, else by its names; else new. Rows that prove to be the same become one."""
+    rows = list(Repository.objects.filter(study=study).order_by("pk"))
+    claimed = [row for row in rows if row.github_id == place.github_id]
+    unclaimed = [row for row in rows if row.github_id is None and is_called(row, place.host, place.names)]
+    row, *others = [*claimed, *unclaimed] or [_new_repository(study, place)]
     row.host, row.github_id = row.host or place.host, place.github_id
     row.owner, row.name = row.owner or place.owner, row.name or place.name
+    row.names = sorted(
+        {*row.names, *place.names, *(name for other in others for name in (*other.names, other.label.lower()))}
+    )
     row.save()
+    for other in others:
+        _unite(other, into=row)
     return row
+
+
+def _new_repository(study: Study, place: Place) -> Repository:
+    label = f"{place.owner}/{place.name}"
+    taken = Repository.objects.filter(study=study, label=label).exists()  # by another that once had this name
+    return Repository(study=study, label=f"{label} ({place.github_id})" if taken else label)
+
+
+def _unite(other: Repository, *, into: Repository) -> None:
+    """What a sheet named by a former name belongs to the same repository. An item that is there twice stays so."""
+    named = Item.objects.filter(repository=other, number__isnull=False)
+    items = list(named.exclude(identity__startswith="key:"))
+    wanted = {item.pk: into.identity_of(item.number or 0) for item in items}
+    taken = set(
+        Item.objects.filter(study=into.study_id, identity__in=wanted.values()).values_list("identity", flat=True)
+    )
+    for item in items:
+        if wanted[item.pk] not in taken:
+            item.identity = wanted[item.pk]
+            taken.add(item.identity)
+    Item.objects.bulk_update(items, ["identity"], batch_size=500)
+    Item.objects.filter(repository=other).update(repository=into)
+    record(
+        "found two repositories to be one",
+        by=None,
+        kind="repository",
+        object_id=into.pk,
+        label=into.label,
+        study_id=into.study_id,
+        old=other.label,
+        new=into.label,
+    )
+    with suppress(ProtectedError):  # a harvest of its own keeps it
+        other.delete()
 
 
 RETRIED = ("no_answer", "unreadable")  # reasons that the next run may find gone

@@ -9,6 +9,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotator.clients.github import copies
+from annotator.collection.linking import keep_links
 from annotator.collection.models import ChangedFile, Comment, Commit, Item, ItemText, Patch, Repository
 from annotator.studies.models import Study
 
@@ -24,25 +25,23 @@ def keep_threads(*, study: Study, repository: Repository, found: Sequence[copies
     new = [copy for copy in found if copy.number not in items]
     made = [_described(Item(study=study, repository=repository), copy) for copy in new]
     for item in made:
-        item.identity = identity_of(repository, item.number or 0)
+        item.identity = repository.identity_of(item.number or 0)
     items |= {item.number or 0: item for item in Item.objects.bulk_create(made)}
     fill = [copy for copy in found if copy not in new and items[copy.number].fetched_at is None]
     for copy in fill:
         _described(items[copy.number], copy).save()
-    _keep_parts([(items[copy.number], copy) for copy in (*new, *fill)])
+    pairs = [(items[copy.number], copy) for copy in (*new, *fill)]
+    _keep_parts(pairs)
+    keep_links(study=study, host=repository.host, pairs=[pair for pair in pairs if not pair[1].missing])
     return items
 
 
-def identity_of(repository: Repository, number: int) -> str:
-    """As sheets are read: host/owner/name#number in lower case."""
-    return f"{repository.host}/{repository.owner}/{repository.name}#{number}".lower()
-
-
 def _known(study: Study, repository: Repository, found: Sequence[copies.Copy]) -> list[tuple[copies.Copy, Item]]:
-    by_identity = {identity_of(repository, copy.number): copy for copy in found}
+    by_identity = {repository.identity_of(copy.number): copy for copy in found}
     by_number = {copy.number: copy for copy in found}
     by_url = {copy.url: copy for copy in found if copy.url}
-    same = Q(identity__in=by_identity) | Q(repository=repository, number__in=by_number) | Q(url__in=by_url)
+    here = Q(repository=None) | Q(repository=repository) | Q(repository__github_id=None)
+    same = Q(identity__in=by_identity) | Q(repository=repository, number__in=by_number) | Q(here, url__in=by_url)
     items = Item.objects.filter(same, study=study).order_by("-pk")
     ranked = sorted(items, key=lambda item: item.identity in by_identity)  # the last one of a number stands
     pairs = []
@@ -117,11 +116,12 @@ def _commits(item: Item, copy: copies.Copy) -> list[Commit]:
     ]
 
 
-def keep_rest(*, item: Item, copy: copies.Copy | None, files: copies.FilesCopy | None) -> None:
+def keep_rest(*, study: Study, host: str, item: Item, copy: copies.Copy | None, files: copies.FilesCopy | None) -> None:
     """What the page left out, and the files; from then on the item's copy is taken."""
     if copy is not None:
         item.labels = [label.name for label in copy.labels]
         _keep_discussion([(item, copy)])
+        keep_links(study=study, host=host, pairs=[(item, copy)])
     if files is not None and not item.files.exists():
         _keep_files(item, files.files)
     item.fetched_at = timezone.now()

@@ -67,7 +67,7 @@ def place_of(github: GitHub, name: str, host: str, wait: Wait) -> Place:
         except Limited as limited:
             wait(limited.until)
     owner, _, today = found.name.partition("/")
-    return Place(found.id, host, owner, today)
+    return Place(found.id, host, owner, today, name)
 
 
 def said(problem: GitHubError) -> str:

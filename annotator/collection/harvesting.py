@@ -18,12 +18,14 @@ from annotator.clients.github.search import Query
 from annotator.collection import actions, listing
 from annotator.collection.filling import keep_rest, keep_threads
 from annotator.collection.models import Finding, Harvest, Repository, Window
+from annotator.collection.repositories import today
 from annotator.collection.wanted import Wanted, from_document
 from annotator.history.actions import record
 
 LEASE = dt.timedelta(minutes=5)
 TOGETHER = 50  # findings asked for by number in one question
 TRIES = 3  # for one finding, then the others are not held up any longer
+MOST_IDENTIFIED = 50
 OUTAGE = 5  # times in a row that GitHub did not answer
 
 
@@ -44,11 +46,14 @@ class Harvester:
         self.tries: Counter[int] = Counter()
         self.with_gaps: dict[int, Copy] = {}  # by finding's repository and number: spares asking a page's hit again
         self.completed: dict[int, Copy] = {}
+        self.unidentified: deque[int] | None = None  # repositories of sheets
 
     # --- what is next
 
     def step(self) -> bool:
         """Do the next thing; False when nothing is left. Raises what the client raises, and Stopped."""
+        if self._identify_next():
+            return True
         if finding := self._next_finding():
             self._fetch(finding)
             return True
@@ -69,6 +74,31 @@ class Harvester:
         with self.held():
             Harvest.objects.filter(pk=self.harvest.pk).update(message=str(problem)[:500])
             Window.objects.filter(pk=window.pk).update(state=Window.State.DONE, is_partial=True)
+
+    def _identify_next(self) -> bool:
+        """Before the first item is stored: which one a sheet's repository is by its id. It may have been renamed."""
+        if self.unidentified is None:
+            begun = Finding.objects.filter(harvest=self.harvest).exclude(state=Finding.State.FOUND)
+            self.unidentified = deque([] if begun.exists() else unidentified(self.harvest))
+        if not self.unidentified:
+            return False
+        row = Repository.objects.filter(pk=self.unidentified[0], github_id=None).first()
+        if row is not None:
+            self._identify(row)
+        self.unidentified.popleft()
+        return True
+
+    def _identify(self, row: Repository) -> None:
+        asked = full_name(row) if row.owner else row.label
+        try:
+            found = self.github.repository(asked)
+        except (Gone, Broken):
+            return  # it stays what the sheet calls it
+        owner, _, name = found.name.partition("/")
+        with self.held():
+            actions.repository_at(
+                study=self.harvest.study, place=actions.Place(found.id, self.harvest.host, owner, name, asked)
+            )
 
     def _next_finding(self) -> Finding | None:
         if not self.waiting and not self._refill():
@@ -110,7 +140,8 @@ class Harvester:
         item = finding.item
         assert item is not None  # noqa: S101 - the caller looked
         with self.held():
-            keep_rest(item=item, copy=copy, files=files)
+            study, host = self.harvest.study, finding.repository.host
+            keep_rest(study=study, host=host, item=item, copy=copy, files=files)
             finding.state = Finding.State.FETCHED
             finding.lacks = [[gap.what, gap.held, gap.total] for gap in lacks]
             finding.etag = files.etag[:200] if files else ""
@@ -194,6 +225,13 @@ class Harvester:
 
 def full_name(repository: Repository) -> str:
     return f"{repository.owner}/{repository.name}"
+
+
+def unidentified(harvest: Harvest) -> list[int]:
+    """Repositories that a sheet named on the harvest's host."""
+    rows = Repository.objects.filter(study=harvest.study, github_id=None, items__isnull=False).distinct()
+    places = {row.pk: next(today(row), "") for row in rows.order_by("pk")}
+    return [pk for pk, name in places.items() if name.startswith(f"{harvest.host}/")][:MOST_IDENTIFIED]
 
 
 # --- a whole run

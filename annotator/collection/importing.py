@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotator.collection.linking import lead_all
 from annotator.collection.models import Context, Item, Repository
 from annotator.studies.models import Study
 from annotator.web.bulk import insert_rows, refresh_statistics
@@ -51,6 +52,7 @@ def add_items(*, study: Study, rows: Sequence[SheetItem]) -> dict[str, int]:
             for row in rows
         ),
     )
+    lead_all(study=study)
     return dict(Item.objects.filter(study=study).values_list("identity", "pk"))
 
 

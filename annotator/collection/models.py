@@ -32,6 +32,12 @@ class Repository(models.Model):
     def __str__(self) -> str:
         return self.label
 
+    def identity_of(self, number: int) -> str:
+        """What makes a thing of it the same again, as sheets are read: host/owner/name#number in lower case."""
+        if self.github_id is not None and self.label.endswith(f"({self.github_id})"):  # another had the name before
+            return f"{self.host}/repositories/{self.github_id}#{number}"
+        return f"{self.host}/{self.owner}/{self.name}#{number}".lower()
+
 
 class Item(models.Model):
     """Something found: a pull request, an issue, or another thing with a key of its own. Slim, for lists."""

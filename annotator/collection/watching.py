@@ -70,7 +70,7 @@ class Watched(Harvester):
             raise BadInput(f"{broken}.") from None
         else:
             owner, _, today = found.name.partition("/")
-            self.places[name] = Place(found.id, self.harvest.host, owner, today)
+            self.places[name] = Place(found.id, self.harvest.host, owner, today, name)
         self.unplaced.popleft()
         if not self.unplaced:
             self._open()

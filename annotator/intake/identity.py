@@ -119,10 +119,13 @@ class ItemCells:
     ordinal: str = ""
 
 
-def identify(cells: ItemCells, *, places: "dict[str, Place] | None" = None) -> Identity:
+def identify(
+    cells: ItemCells, *, places: "dict[str, Place] | None" = None, moved: "dict[str, Place] | None" = None
+) -> Identity:
     """`key`; else a GitHub address; else another address; else repository and number.
 
-    `places` says of repository labels (in lower case) where they are on a forge.
+    `places` says of repository labels (in lower case) where they are on a forge; `moved` of a place by another of its
+    names where the study has it.
     """
     label, place = read_repository(cells.repository)
     place = place or (places or {}).get(label.lower())
@@ -130,10 +133,11 @@ def identify(cells: ItemCells, *, places: "dict[str, Place] | None" = None) -> I
     address = None if is_blank(cells.url) else read_url(cells.url)
     url, on_forge, url_number = address or ("", None, None)
     number = url_number if url_number is not None else numbered[0] if numbered else None
+    where = on_forge or place
     found = Identity(
         text="",
         label=label or (f"{on_forge.owner}/{on_forge.name}" if on_forge else ""),
-        place=on_forge or place,
+        place=(moved or {}).get(where.text, where) if where else None,
         number=number,
         ordinal=ordinal_of(cells.ordinal, numbered),
         url=url,

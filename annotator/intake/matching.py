@@ -97,7 +97,7 @@ class Matcher:
             ordinal=self.ordinal.of(row),
         )
         try:
-            identity = identify(cells, places=places)
+            identity = identify(cells, places=places, moved=self.known.moved)
         except NoIdentity as missing:
             self.miss(row, missing, label_cells, other_cells)
             return None

@@ -47,6 +47,7 @@ class Known:
     repositories: dict[str, int] = field(default_factory=dict)  # label in lower case
     places: dict[str, Place] = field(default_factory=dict)  # label in lower case
     by_place: dict[str, int] = field(default_factory=dict)
+    moved: dict[str, Place] = field(default_factory=dict)  # by host/owner/name that it had or has besides
     items: dict[str, int] = field(default_factory=dict)  # by identity
     untitled: set[int] = field(default_factory=set)
     bugs: dict[tuple[int, int], int] = field(default_factory=dict)  # (item, ordinal)

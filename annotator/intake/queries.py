@@ -46,13 +46,32 @@ def known_of(study: Study, mapping: Mapping) -> Known:
 
 
 def read_repositories(known: Known, study: Study) -> None:
-    for row in Repository.objects.filter(study=study).order_by("pk"):
+    rows = list(Repository.objects.filter(study=study).order_by("pk"))
+    for row in rows:
         label = row.label.lower()
         known.repositories[label] = row.pk
-        place = Place(row.host or GITHUB, row.owner, row.name) if row.owner and row.name else place_in(row.label)
-        if place:
+        if place := place_of(row):
             known.places[label] = place
             known.by_place.setdefault(place.text, row.pk)
+    for row in rows:
+        read_names(known, row)
+
+
+def read_names(known: Known, row: Repository) -> None:
+    """Whatever else it is or was called leads to it, unless another is called so."""
+    place = place_of(row)
+    for name in row.names:
+        known.repositories.setdefault(name, row.pk)
+        if place is None:
+            continue
+        known.places.setdefault(name, place)
+        text = f"{place.host}/{name}"
+        if known.by_place.setdefault(text, row.pk) == row.pk and text != place.text:
+            known.moved[text] = place
+
+
+def place_of(row: Repository) -> Place | None:
+    return Place(row.host or GITHUB, row.owner, row.name) if row.owner and row.name else place_in(row.label)
 
 
 def place_in(label: str) -> Place | None:

@@ -14,6 +14,7 @@ from annotator.agreement.actions import take_snapshot
 from annotator.agreement.models import Snapshot
 from annotator.codebook.actions import withdraw_categories
 from annotator.codebook.models import Codebook
+from annotator.collection import linking
 from annotator.collection.models import Context, Item, Repository
 from annotator.history.actions import record
 from annotator.intake.actions import taken
@@ -70,6 +71,8 @@ def undo(*, row: Import, by: User) -> Import:
     withdraw_finals(study=row.study, resolution_ids=ids_in(created.get("resolution", [])), by=by)
     forget_snapshots(created.get("round", []))
     screening.forget_derived(study=row.study)
+    for items in of_spans(Item, created.get("item", [])):
+        linking.let_go(items=items)
     for table, model, said in TABLES:
         remove(model, created.get(table, []), said)
     remove_memberships(row)
