@@ -1,10 +1,13 @@
-"""Changing a codebook. Every change is checked as a whole, published as a version and recorded."""
+"""Changing a codebook. Every change is checked as a whole, published as a version, noted and recorded.
+
+What changes the meaning of answers that are given already is in living.py: it waits for the end of open rounds.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, ProtectedError, QuerySet
 
 from annotator.accounts.models import User
 from annotator.codebook import reading, storing
@@ -13,18 +16,30 @@ from annotator.codebook.changes import (
     FacetChange,
     apply_to_category,
     apply_to_facet,
+    by_act,
     given_by,
     values_of,
 )
 from annotator.codebook.document import Document
 from annotator.codebook.hotkeys import with_hotkeys
-from annotator.codebook.models import Category, Codebook, Facet, Version, new_uid
-from annotator.codebook.queries import as_document, category_doc, facet_doc, is_in_use
-from annotator.history.actions import record
+from annotator.codebook.meanwhile import refuse_changed
+from annotator.codebook.models import Category, Change, Codebook, Facet, Version, new_uid
+from annotator.codebook.publishing import check as _check
+from annotator.codebook.publishing import lock as _locked
+from annotator.codebook.publishing import note, publish
+from annotator.codebook.publishing import settle as _settle
+from annotator.codebook.publishing import short as _short
+from annotator.codebook.publishing import tell as _record
+from annotator.codebook.queries import as_document, facet_doc, is_in_use
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 
 ACTIVE, RETIRED = Category.State.ACTIVE, Category.State.RETIRED
+VERBS: dict[str, str] = {
+    Change.Act.RENAME: "renamed a category",
+    Change.Act.CLARIFY: "clarified a category",
+    Change.Act.MOVE: "moved a category",
+}
 
 
 # --- the whole
@@ -39,7 +54,7 @@ def create_codebook(*, study: Study, document: Document, by: User | None) -> Cod
     codebook = Codebook(study=study)
     _entitle(codebook, document)
     storing.store(codebook, with_hotkeys(document.with_builtins()), uids={})
-    _publish(codebook, by=by, reason="First version")
+    publish(codebook, by=by, reason="First version")
     _record("created the codebook", codebook, by=by, new={"title": document.title, "digest": codebook.digest})
     return codebook
 
@@ -55,7 +70,7 @@ def replace_codebook(*, codebook: Codebook, document: Document, by: User) -> Cod
     storing.clear(codebook)
     _entitle(codebook, document)
     storing.store(codebook, with_hotkeys(document.with_builtins()), uids=uids)
-    _publish(codebook, by=by, reason="Replaced from a file")
+    publish(codebook, by=by, reason="Replaced from a file")
     _record("replaced the codebook", codebook, by=by, old={"digest": old}, new={"digest": codebook.digest})
     return codebook
 
@@ -64,26 +79,7 @@ def replace_codebook(*, codebook: Codebook, document: Document, by: User) -> Cod
 def publish_version(*, codebook: Codebook, by: User | None, reason: str = "") -> Version:
     """Freeze the codebook as it stands. Where nothing changed, the latest version is that already."""
     codebook = _locked(codebook)
-    return _publish(codebook, by=by, reason=reason)
-
-
-def _publish(codebook: Codebook, *, by: User | None, reason: str) -> Version:
-    document = as_document(codebook)
-    digest = document.digest()
-    latest = Version.objects.filter(codebook=codebook).order_by("-number").first()
-    if latest and latest.digest == digest:
-        return latest
-    version = Version.objects.create(
-        codebook=codebook,
-        number=codebook.number + 1,
-        digest=digest,
-        document=document.as_dict(),
-        published_by=by,
-        reason=reason,
-    )
-    codebook.number, codebook.digest = version.number, digest
-    codebook.save(update_fields=["number", "digest"])
-    return version
+    return publish(codebook, by=by, reason=reason)
 
 
 # --- facets
@@ -150,18 +146,20 @@ def remove_facet(*, facet: Facet, by: User) -> None:
 
 
 @transaction.atomic
-def add_category(*, facet: Facet, by: User | None, change: CategoryChange) -> Category:
+def add_category(*, facet: Facet, by: User | None, change: CategoryChange, reason: str = "") -> Category:
     """A new category has a new id, even under a name that was used before."""
     codebook = _locked(facet.codebook)
-    category = Category(facet=facet, name="", position=_next_position(facet.categories))
+    category = Category(facet=facet, name="", position=_next_position(facet.categories), added_in=codebook.number + 1)
     apply_to_category(category, change)
     _place_on_scale(facet, [category])
     _check(codebook, facet, [category])
     category.save()
-    _settle(codebook, by=by, reason=f"{_short(category.name)} added to {facet.name}")
+    version = _settle(codebook, by=by, reason=reason or f"{_short(category.name)} added to {facet.name}")
+    names = {category.uid: category.name}
+    note(version, act=Change.Act.ADD, facet=facet, categories=names, new={"names": names}, by=by, reason=reason)
     category.refresh_from_db()
     new = {"facet": facet.key, "uid": category.uid, "name": category.name}
-    _record("added a category", codebook, by=by, label=category.name, new=new)
+    _record("added a category", codebook, by=by, label=category.name, new=new, why=reason)
     return category
 
 
@@ -171,66 +169,101 @@ def add_categories(*, facet: Facet, names: Sequence[str], by: User | None, reaso
     codebook = _locked(facet.codebook)
     start = _next_position(facet.categories)
     rows = [
-        Category(facet=facet, name=name, position=start + n, uid=new_uid(), is_code=facet.takes_codes)
+        Category(
+            facet=facet,
+            name=name,
+            position=start + n,
+            uid=new_uid(),
+            is_code=facet.takes_codes,
+            added_in=codebook.number + 1,
+        )
         for n, name in enumerate(names)
     ]
     _place_on_scale(facet, rows)
     _check(codebook, facet, rows)
     Category.objects.bulk_create(rows, batch_size=500)
-    _settle(codebook, by=by, reason=reason or f"{len(rows)} categories added to {facet.name}")
-    _record(
-        "added categories",
-        codebook,
-        by=by,
-        label=facet.name,
-        new={"facet": facet.key, "names": list(names)},
-        why=reason,
-    )
+    version = _settle(codebook, by=by, reason=reason or f"{len(rows)} categories added to {facet.name}")
+    added = {row.uid: row.name for row in rows}
+    note(version, act=Change.Act.ADD, facet=facet, categories=added, new={"names": added}, by=by, reason=reason)
+    new = {"facet": facet.key, "names": list(names)}
+    _record("added categories", codebook, by=by, label=facet.name, new=new, why=reason)
     return rows
 
 
 @transaction.atomic
-def edit_category(*, category: Category, by: User, change: CategoryChange, reason: str = "") -> Category:
-    """Rename, redefine or move a category. Answers hold its id, so its name is free to change."""
+def edit_category(
+    *,
+    category: Category,
+    by: User | None,
+    change: CategoryChange,
+    reason: str = "",
+    seen: int | None = None,
+    undoes: Change | None = None,
+) -> Category:
+    """Rename, clarify or move a category, at once. Answers hold its id, so its name is free to change.
+
+    `seen` is the version that was before the person's eyes: what changed of the category since is told, not overwritten.
+    """
     codebook = _locked(category.facet.codebook)
-    category = Category.objects.select_related("facet").get(pk=category.pk)
+    category = Category.objects.select_related("facet", "parent").get(pk=category.pk)
+    refuse_changed(codebook, [category.uid], seen=seen)
     _refuse_inactive(category)
-    old = values_of(category, change)
+    old, label = values_of(category, change), category.name
     apply_to_category(category, change)
     new = values_of(category, change)
-    if old == new:
+    changed = [name for name, value in old.items() if value != new[name]]
+    if not changed:
         return category
     _check(codebook, category.facet, [category])
     category.save()
-    _settle(codebook, by=by, reason=reason or f"{_short(category.name)} changed in {category.facet.name}")
-    was = {name: value for name, value in old.items() if value != new[name]}
-    now = {name: new[name] for name in was}
-    verb = "renamed a category" if set(was) == {"name"} else "changed a category"
-    _record(verb, codebook, by=by, label=category.name, old=was, new={**now, "uid": category.uid}, why=reason)
+    version = _settle(codebook, by=by, reason=reason or f"{_short(category.name)} changed in {category.facet.name}")
+    for act, fields in by_act(changed).items():
+        was, now = {name: old[name] for name in fields}, {name: new[name] for name in fields}
+        note(
+            version,
+            act=act,
+            facet=category.facet,
+            categories=[category.uid],
+            old={"fields": was},
+            new={"fields": now, "names": {category.uid: label}},
+            by=by,
+            reason=reason,
+            undoes=undoes,
+        )
+        verb = "undid a change" if undoes else VERBS[act]
+        _record(verb, codebook, by=by, label=category.name, old=was, new=now | {"uid": category.uid}, why=reason)
     return category
 
 
 @transaction.atomic
-def remove_category(*, category: Category, by: User, reason: str = "") -> Category | None:
+def remove_category(
+    *, category: Category, by: User, reason: str = "", seen: int | None = None, undoes: Change | None = None
+) -> Category | None:
     """Delete a category while nothing stands on the codebook; afterwards retire it, whether or not anybody chose it."""
     codebook = _locked(category.facet.codebook)
     category = Category.objects.select_related("facet").get(pk=category.pk)
+    refuse_changed(codebook, [category.uid], seen=seen)
     _refuse_inactive(category)
     _refuse_needed(category)
-    label = category.name
-    if not is_in_use(codebook):
-        category.children.update(parent=None)
-        category.delete()
-        _settle(codebook, by=by, reason=f"{_short(label)} deleted from {category.facet.name}")
-        _record(
-            "deleted a category", codebook, by=by, label=label, old={"uid": category.uid, "name": label}, why=reason
-        )
-        return None
-    category.state, category.hotkey = RETIRED, ""
-    category.save(update_fields=["state", "hotkey"])
-    _settle(codebook, by=by, reason=reason or f"{_short(label)} retired from {category.facet.name}")
-    _record("retired a category", codebook, by=by, label=label, old={"uid": category.uid, "name": label}, why=reason)
-    return category
+    is_deleted = not is_in_use(codebook) and _can_go(Category.objects.filter(pk=category.pk))
+    if not is_deleted:
+        category.state, category.hotkey = RETIRED, ""
+        category.save(update_fields=["state", "hotkey"])
+    done = "deleted" if is_deleted else "retired"
+    version = _settle(codebook, by=by, reason=reason or f"{_short(category.name)} {done} from {category.facet.name}")
+    note(
+        version,
+        act=Change.Act.RETIRE,
+        facet=category.facet,
+        categories=[category.uid],
+        new={"names": {category.uid: category.name}, **({"deleted": True} if is_deleted else {})},
+        by=by,
+        reason=reason,
+        undoes=undoes,
+    )
+    old = {"uid": category.uid, "name": category.name}
+    _record(f"{done} a category", codebook, by=by, label=category.name, old=old, why=reason)
+    return None if is_deleted else category
 
 
 @transaction.atomic
@@ -238,31 +271,45 @@ def withdraw_categories(*, codebook: Codebook, category_ids: Sequence[int], by: 
     """Take back what an import added: deleted where nothing stands on the codebook any more, else retired."""
     codebook = _locked(codebook)
     rows = Category.objects.filter(facet__codebook=codebook, pk__in=category_ids, state=ACTIVE)
-    names = list(rows.order_by("pk").values_list("name", flat=True))
-    if not names:
+    by_facet: dict[Facet, dict[str, str]] = {}
+    for row in rows.select_related("facet").order_by("pk"):
+        by_facet.setdefault(row.facet, {})[row.uid] = row.name
+    if not by_facet:
         return
-    if is_in_use(codebook):
+    gone = {"deleted": True} if not is_in_use(codebook) and _can_go(rows) else {}
+    if not gone:
         rows.update(state=RETIRED, hotkey="")
-    else:
-        Category.objects.filter(parent__in=rows).update(parent=None)
-        rows.delete()
-    _settle(codebook, by=by, reason=reason)
-    _record("withdrew categories", codebook, by=by, old={"names": names}, why=reason)
+    version = _settle(codebook, by=by, reason=reason)
+    for facet, names in by_facet.items():
+        new = {"names": names, **gone}
+        note(version, act=Change.Act.RETIRE, facet=facet, categories=names, new=new, by=by, reason=reason)
+    said = [name for names in by_facet.values() for name in names.values()]
+    _record("withdrew categories", codebook, by=by, old={"names": said}, why=reason)
 
 
 @transaction.atomic
-def restore_category(*, category: Category, by: User) -> Category:
+def restore_category(*, category: Category, by: User, reason: str = "", undoes: Change | None = None) -> Category:
     """Take a retired category back into use, under its old id."""
     codebook = _locked(category.facet.codebook)
     category = Category.objects.select_related("facet").get(pk=category.pk)
     if category.state != RETIRED:
         raise Refused(f"“{_short(category.name)}” is not retired.")
-    if category.facet.categories.filter(state=ACTIVE, name=category.name).exists():
-        raise BadInput(f"There is another category “{_short(category.name)}” by now. Rename that one first.")
-    category.state = ACTIVE
-    category.save(update_fields=["state"])
-    _settle(codebook, by=by, reason=f"{_short(category.name)} taken back into {category.facet.name}")
-    _record("restored a category", codebook, by=by, label=category.name, new={"uid": category.uid})
+    refuse_taken(category)
+    category.state, category.parent = ACTIVE, parent_in_use(category)
+    category.save(update_fields=["state", "parent"])
+    said = reason or f"{_short(category.name)} taken back into {category.facet.name}"
+    version = _settle(codebook, by=by, reason=said)
+    note(
+        version,
+        act=Change.Act.RESTORE,
+        facet=category.facet,
+        categories=[category.uid],
+        new={"names": {category.uid: category.name}},
+        by=by,
+        reason=reason,
+        undoes=undoes,
+    )
+    _record("restored a category", codebook, by=by, label=category.name, new={"uid": category.uid}, why=reason)
     category.refresh_from_db()
     return category
 
@@ -270,26 +317,29 @@ def restore_category(*, category: Category, by: User) -> Category:
 # --- what they have in common
 
 
-def _locked(codebook: Codebook) -> Codebook:
-    return Codebook.objects.select_for_update().get(pk=codebook.pk)
+def parent_in_use(category: Category) -> Category | None:
+    """Where it comes back to: below what took its parent's place, or to the top."""
+    parent = category.parent
+    if parent is not None and parent.state == Category.State.MERGED:
+        parent = parent.merged_into
+    return parent if parent is not None and parent.state == ACTIVE else None
 
 
-def _settle(codebook: Codebook, *, by: User | None, reason: str) -> None:
-    """Check the codebook as a whole as if it came from a file, give free keys to what has none, publish."""
-    document = reading.to_document(as_document(codebook).as_dict())
-    storing.write_hotkeys(document, with_hotkeys(document), codebook)
-    _publish(codebook, by=by, reason=reason)
+def _can_go(rows: "QuerySet[Category]") -> bool:
+    """Delete them, unless something in the codebook points at one."""
+    try:
+        with transaction.atomic():
+            Category.objects.filter(parent__in=rows).update(parent=None)
+            rows.delete()
+    except ProtectedError:
+        return False
+    return True
 
 
-def _check(codebook: Codebook, facet: Facet, rows: Sequence[Category]) -> None:
-    """Refuse rows that would spoil the codebook, before the database does so in fewer words."""
-    document = as_document(codebook)
-    old = document.facet(facet.key)
-    if old is None:
-        raise BadInput("That facet is not in the codebook any more. Load the page again.")
-    parents = {row.parent_id: row.parent for row in rows if row.parent}
-    docs = [category_doc(row, parents) for row in rows]
-    reading.to_document(document.with_facet(old.with_categories(*docs)).as_dict())
+def refuse_taken(category: Category) -> None:
+    """Its name may have been given to another one meanwhile."""
+    if category.facet.categories.filter(state=ACTIVE, name=category.name).exclude(pk=category.pk).exists():
+        raise BadInput(f"There is another category “{_short(category.name)}” by now. Rename that one first.")
 
 
 def _entitle(codebook: Codebook, document: Document) -> None:
@@ -321,20 +371,3 @@ def _place_on_scale(facet: Facet, rows: Sequence[Category]) -> None:
     top = facet.categories.filter(state=ACTIVE).aggregate(top=Max("rank"))["top"] or 0
     for n, row in enumerate((row for row in rows if row.rank is None), 1):
         row.rank = top + n
-
-
-def _record(verb: str, codebook: Codebook, *, by: User | None, label: str = "", **more: Any) -> None:
-    record(
-        verb,
-        by=by,
-        kind="codebook",
-        object_id=codebook.pk,
-        label=label or codebook.title,
-        study_id=codebook.study_id,
-        **more,
-    )
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:57]}…"

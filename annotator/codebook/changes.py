@@ -1,9 +1,10 @@
 """What is to be different in a facet or category; None leaves a thing as it is."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from annotator.codebook.models import Category, Facet
+from annotator.codebook.models import Category, Change, Facet
 from annotator.web.errors import BadInput
 
 
@@ -37,6 +38,19 @@ class CategoryChange:
     rank: float | None = None
     is_unverified: bool | None = None
     is_code: bool | None = None
+
+
+PLACE = ("parent", "rank", "is_code")
+MEANING = ("definition", "include", "exclude")  # where it is said what a category means
+
+
+def by_act(changed: Iterable[str]) -> dict[str, list[str]]:
+    """What an edit is made of: a new name, a new place in the tree or on the scale, other words."""
+    acts: dict[str, list[str]] = {}
+    for name in changed:
+        act = Change.Act.RENAME if name == "name" else Change.Act.MOVE if name in PLACE else Change.Act.CLARIFY
+        acts.setdefault(act, []).append(name)
+    return acts
 
 
 def given_by(change: Any) -> dict[str, Any]:

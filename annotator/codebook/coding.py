@@ -4,13 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
-from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.codebook import actions
+from annotator.codebook import actions, publishing
 from annotator.codebook.changes import CategoryChange
-from annotator.codebook.models import Category, Change, Codebook, Facet, Version
+from annotator.codebook.models import Category, Change, Codebook, Facet
 from annotator.web.errors import BadInput, Refused
 
 ACTIVE = Category.State.ACTIVE
@@ -142,40 +140,24 @@ def _move(
         row.parent = parents[to["parent"]] if to["parent"] else None
         row.is_code, row.hotkey = to["code"], ""
     codebook = facet.codebook
-    actions._check(codebook, facet, moved)
+    publishing.check(codebook, facet, moved)
     Category.objects.bulk_update(moved, ["parent", "is_code", "hotkey"], batch_size=500)
-    actions._settle(codebook, by=by, reason=reason or said)
-    changed = {row.uid for row in moved}
-    change = _note(
-        facet,
-        old={uid: at for uid, at in old.items() if uid in changed},
-        new={uid: dict(at) for uid, at in wanted.items() if uid in changed},
+    version = publishing.settle(codebook, by=by, reason=reason or said)
+    changed = [row.uid for row in moved]
+    change = publishing.note(
+        version,
+        act=Change.Act.MOVE,
+        facet=facet,
+        categories=changed,
+        old={"places": {uid: at for uid, at in old.items() if uid in changed}},
+        new={"places": {uid: dict(at) for uid, at in wanted.items() if uid in changed}},
         by=by,
         reason=reason or said,
         undoes=undoes,
     )
     names = [row.name for row in moved]
-    actions._record(verb, codebook, by=by, label=label, new={"facet": facet.key, "codes": names}, why=reason)
+    publishing.tell(verb, codebook, by=by, label=label, new={"facet": facet.key, "codes": names}, why=reason)
     return change
-
-
-def _note(facet: Facet, *, old: Places, new: Places, by: User, reason: str, undoes: Change | None) -> Change:
-    codebook = facet.codebook
-    last = Change.objects.filter(codebook=codebook).aggregate(last=Max("number"))["last"] or 0
-    return Change.objects.create(
-        codebook=codebook,
-        number=last + 1,
-        act=Change.Act.MOVE,
-        facet=facet,
-        categories=list(new),
-        old={"places": dict(old)},
-        new={"places": dict(new)},
-        reason=reason,
-        by=by,
-        applied_at=timezone.now(),
-        version=Version.objects.get(codebook=codebook, number=codebook.number),
-        undoes=undoes,
-    )
 
 
 def _locked(facet: Facet) -> None:

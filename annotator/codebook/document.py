@@ -34,6 +34,8 @@ class CategoryDoc:
     code: bool = False  # in somebody's own words, not yet or no longer a category of its own
     retired: bool = False
     merged_into: str = ""  # the id of the category that took its place
+    split_from: str = ""  # the id of the category that it is a part of
+    redefined_in: int = 0  # number of the version that last changed its meaning
 
 
 Below = dict[str, list[CategoryDoc]]
@@ -198,6 +200,8 @@ _CATEGORY_KEYS = (
     "code",
     "retired",
     "merged_into",
+    "split_from",
+    "redefined_in",
 )
 
 

@@ -103,6 +103,7 @@ class Category(models.Model):
     merged_into = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="+")
     split_from = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="parts")
     added_in = models.PositiveIntegerField(default=1)  # number of the version that first held it
+    redefined_in = models.PositiveIntegerField(default=0)  # of the one that last changed its meaning
     # Labels given to it in this span say no more what it means: its bugs are labelled again. Without a from: all before.
     relabel_from = models.DateTimeField(null=True)
     relabel_until = models.DateTimeField(null=True)
@@ -180,12 +181,13 @@ class Change(models.Model):
     applied_at = models.DateTimeField(null=True)  # none: it waits for the end of the open rounds
     withdrawn_at = models.DateTimeField(null=True)  # while it waited
     version = models.ForeignKey(Version, null=True, on_delete=models.PROTECT, related_name="changes")  # it led to
-    undoes = models.OneToOneField("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
+    undoes = models.ForeignKey("self", null=True, on_delete=models.PROTECT, related_name="undone_by")
 
     class Meta:
         ordering = ["number"]
         constraints = [
             models.UniqueConstraint(fields=["codebook", "number"], name="change_number"),
+            models.UniqueConstraint(fields=["undoes"], condition=Q(withdrawn_at=None), name="change_undone_once"),
             models.CheckConstraint(
                 condition=Q(
                     act__in=["add", "rename", "clarify", "redefine", "move", "merge", "split", "retire", "restore"]

@@ -69,6 +69,8 @@ def category_doc(category: Category, by_id: Mapping[int | None, Category]) -> Ca
         code=category.is_code,
         retired=category.state != Category.State.ACTIVE,
         merged_into=by_id[category.merged_into_id].uid if category.merged_into_id else "",
+        split_from=by_id[category.split_from_id].uid if category.split_from_id else "",
+        redefined_in=category.redefined_in,
     )
 
 

@@ -199,6 +199,8 @@ CATEGORY_KEYS = frozenset(
         "code",
         "retired",
         "merged_into",
+        "split_from",
+        "redefined_in",
     ]
 )
 
@@ -227,6 +229,8 @@ def _category(raw: Any, facet: str) -> doc.CategoryDoc:
         code=_flag(raw, "code", where),
         retired=_flag(raw, "retired", where),
         merged_into=_text(raw, "merged_into", where, limit=KEY),
+        split_from=_text(raw, "split_from", where, limit=KEY),
+        redefined_in=int(_number(raw, "redefined_in", where) or 0),
     )
 
 

@@ -26,6 +26,9 @@ class CategorySerializer(serializers.Serializer[Any]):
     not_applicable = serializers.BooleanField(required=False)
     code = serializers.BooleanField(required=False)
     retired = serializers.BooleanField(required=False)
+    merged_into = serializers.CharField(required=False, help_text="id of the category that took its place")
+    split_from = serializers.CharField(required=False, help_text="id of the category that it is a part of")
+    redefined_in = serializers.IntegerField(required=False, help_text="version that last changed its meaning")
 
 
 class FacetSerializer(serializers.Serializer[Any]):

@@ -107,7 +107,7 @@ def clear_facet(facet: Facet) -> None:
 
 def _delete(categories: "QuerySet[Category]") -> None:
     """Untie them first: a parent is protected by its narrower ones."""
-    categories.update(parent=None, merged_into=None, hotkey="", state=Category.State.RETIRED)
+    categories.update(parent=None, merged_into=None, split_from=None, hotkey="", state=Category.State.RETIRED)
     categories.delete()
 
 
