@@ -10,11 +10,14 @@ from annotator.accounts.models import User
 from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
 from annotator.labeling.queries import to_label
+from annotator.screening.queries import to_screen
 from annotator.studies.models import Role, Study
 
 # Label, first page, and the namespace of its pages; a stage without a page has no entry.
 STAGES = [
     ("Overview", "overview:home", "overview"),
+    ("Collection", "collection:harvests", "collection"),
+    ("Screening", "screening:overview", "screening"),
     ("Labeling", "labeling:rounds", "labeling"),
     ("Agreement", "agreement:trend", "agreement"),
     ("Adjudication", "adjudication:queue", "adjudication"),
@@ -66,8 +69,9 @@ def notes_on(study: Study) -> dict[str, str]:
 
 
 def waiting_for(study: Study, viewer: User, roles: frozenset[str]) -> dict[str, int]:
-    """By namespace: the viewer's own bugs of open rounds, and disputes of rounds that are over. Nothing of others."""
+    """By namespace: the viewer's own bugs of open rounds, own candidates, and disputes of rounds that are over. Nothing of others."""
     found = {"adjudication": queue.waiting(study, viewer, roles)}
     if Role.RATER in roles:
         found["labeling"] = to_label(study, viewer)
+        found["screening"] = to_screen(study, viewer)
     return found

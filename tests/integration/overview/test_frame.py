@@ -8,6 +8,7 @@ from django.test import Client
 from annotator.overview.closing import close_round
 from annotator.overview.frame import waiting_for
 from tests.factories import answer, member
+from tests.factories.screening import make_screening, screen
 
 SAME = {"cause": "type", "stage": "training"}
 OTHER = {"cause": "api", "stage": "training"}
@@ -23,7 +24,7 @@ def test_every_stage_with_a_page_is_there_and_the_open_one_is_marked(client, stu
     client.force_login(lee)
     shown = client.get("/frameworks/adjudication/").context
     assert [place.label for place in shown["stages"]] == [
-        "Overview", "Labeling", "Agreement", "Adjudication", "Analysis", "Publication",
+        "Overview", "Collection", "Screening", "Labeling", "Agreement", "Adjudication", "Analysis", "Publication",
     ]  # fmt: skip
     assert [place.label for place in shown["stages"] if place.is_current] == ["Adjudication"]
     assert [place.label for place in shown["beside"]] == ["Bugs", "Codebook", "Members", "History"]
@@ -40,6 +41,13 @@ def test_a_rater_sees_how_many_own_bugs_wait(client, main_round, bugs, alice):
     assert places(client, alice)["Labeling"] == 6
     answer(main_round, bugs[0], alice, SAME)
     assert places(client, alice)["Labeling"] == 5
+
+
+def test_a_reviewer_sees_how_many_own_candidates_wait(client, study, alice, bob, lee):
+    opened = make_screening(study, reviewers=[alice, bob], by=lee)
+    screen(opened, alice, {1: "in"})
+    screen(opened, bob, {1: "E1", 2: "E1"})
+    assert [places(client, who)["Screening"] for who in (alice, bob, lee)] == [3, 2, 0]
 
 
 def test_anothers_answers_move_no_number(client, main_round, bugs, alice, ada, lee, bob):
@@ -61,8 +69,8 @@ def test_disputes_wait_for_who_may_settle_them_once_the_round_is_closed(client, 
     assert places(client, alice)["Labeling"] == 0
 
 
-@pytest.mark.parametrize(("roles", "queries"), [({"lead", "reader"}, 0), ({"rater"}, 2), ({"adjudicator"}, 1)])
-def test_the_numbers_cost_two_queries_at_most(study, main_round, alice, roles, queries, django_assert_num_queries):
+@pytest.mark.parametrize(("roles", "queries"), [({"lead", "reader"}, 0), ({"rater"}, 3), ({"adjudicator"}, 1)])
+def test_the_numbers_cost_three_queries_at_most(study, main_round, alice, roles, queries, django_assert_num_queries):
     with django_assert_num_queries(queries):
         waiting_for(study, alice, frozenset(roles))
 

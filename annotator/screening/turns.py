@@ -1,0 +1,108 @@
+"""The reviewer's own readings: which comes next, what was voted. Never a row of anybody else's."""
+
+from dataclasses import dataclass
+
+from django.db.models import Count, Q, QuerySet
+
+from annotator.accounts.models import User
+from annotator.screening.models import Reading, Screening, Vote
+
+State = Reading.State
+PAGE = 100
+
+
+@dataclass(frozen=True)
+class Share:
+    """How far the reviewer is with their own."""
+
+    total: int
+    voted: int
+
+    @property
+    def left(self) -> int:
+        return self.total - self.voted
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the reviewer's own list."""
+
+    reading: Reading
+    vote: Vote | None
+
+    @property
+    def number(self) -> int:
+        return self.reading.candidate.position
+
+
+@dataclass(frozen=True)
+class Rows:
+    rows: tuple[Row, ...]
+    next_after: int | None
+
+
+def readings(screening: Screening, reviewer: User) -> "QuerySet[Reading]":
+    """With all that a page of one shows of its item."""
+    mine = Reading.objects.filter(screening=screening, reviewer=reviewer)
+    return mine.select_related("candidate__item__repository", "candidate__item__text")
+
+
+def reading_at(screening: Screening, reviewer: User, candidate: int) -> Reading | None:
+    return _within(screening, readings(screening, reviewer).filter(candidate__position=candidate).first())
+
+
+def next_reading(screening: Screening, reviewer: User) -> Reading | None:
+    """The next one to read; when none is left, the next that was put off."""
+    mine = readings(screening, reviewer)
+    found = mine.filter(state=State.TODO).order_by("position").first()
+    return _within(screening, found or mine.filter(state=State.LATER).order_by("position").first())
+
+
+def _within(screening: Screening, reading: Reading | None) -> Reading | None:
+    if reading is not None:
+        reading.screening = screening
+    return reading
+
+
+def before(reading: Reading) -> int | None:
+    """The candidate that the reviewer voted on before this one, in the reviewer's own order."""
+    mine = Reading.objects.filter(screening=reading.screening_id, reviewer=reading.reviewer_id, state=State.VOTED)
+    earlier = mine.filter(position__lt=reading.position).order_by("-position")
+    return earlier.values_list("candidate__position", flat=True).first()
+
+
+def last_voted(screening: Screening, reviewer: User) -> int | None:
+    """The candidate voted on last: what an undo takes back when nothing is left to read."""
+    votes = Vote.objects.blind().filter(candidate__screening=screening, reviewer=reviewer)
+    return votes.order_by("-at", "-pk").values_list("candidate__position", flat=True).first()
+
+
+def after(reading: Reading) -> int | None:
+    """The candidate that comes after this one, to fetch it ahead."""
+    mine = Reading.objects.filter(screening=reading.screening_id, reviewer=reading.reviewer_id, state=State.TODO)
+    later = mine.filter(position__gt=reading.position).order_by("position")
+    return later.values_list("candidate__position", flat=True).first()
+
+
+def share(screening: Screening, reviewer: User) -> Share:
+    mine = Reading.objects.filter(screening=screening, reviewer=reviewer)
+    return Share(**mine.aggregate(total=Count("pk"), voted=Count("pk", filter=Q(state=State.VOTED))))
+
+
+def own_vote(reading: Reading) -> Vote | None:
+    """The blind one."""
+    if reading.state != State.VOTED:
+        return None
+    votes = Vote.objects.blind().filter(candidate=reading.candidate_id, reviewer=reading.reviewer_id)
+    return votes.select_related("criterion").first()
+
+
+def own_list(screening: Screening, reviewer: User, *, state: str, after: int) -> Rows:
+    """A page of the reviewer's own candidates, in the reviewer's own order."""
+    mine = readings(screening, reviewer).filter(position__gt=after)
+    found = list((mine.filter(state=state) if state else mine).order_by("position")[: PAGE + 1])
+    shown = found[:PAGE]
+    votes = Vote.objects.blind().filter(reviewer=reviewer, candidate__in=[one.candidate_id for one in shown])
+    given = {vote.candidate_id: vote for vote in votes.select_related("criterion")}
+    rows = tuple(Row(one, given.get(one.candidate_id)) for one in shown)
+    return Rows(rows, shown[-1].position if len(found) > PAGE else None)
