@@ -70,6 +70,7 @@ def known(study: Study) -> dict[str, Any]:
         "slug": study.slug,
         "number": OPEN,
         "bug": turn_of(rater, OPEN, state="todo").bug.number,
+        "candidate": 1,
         "position": 1,
         "facet": "root_cause",
         "first": "alder",

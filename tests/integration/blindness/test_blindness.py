@@ -20,9 +20,12 @@ from annotator.accounts.models import User
 from annotator.labeling.actions import note_further_bug, park, save_draft, skip
 from annotator.labeling.models import Assignment, Round
 from annotator.overview.closing import close_round
+from annotator.screening import actions as screening
+from annotator.screening.models import Reading
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
+from tests.factories.screening import make_screening, screen
 from tests.integration.blindness.addresses import every_address
 
 NOW = dt.datetime(2026, 3, 2, 12, 0, tzinfo=dt.UTC)
@@ -48,7 +51,7 @@ class World:
 
 @pytest.fixture
 def world(db: Any) -> World:
-    """A closed round with a dispute behind it, and an open one that Alice, Bob and a rating lead share."""
+    """A closed round with a dispute behind it, and an open one that Alice, Bob and a rating lead share; the same of screenings."""
     names = ["alice", "bob", "lee", "ada", "charlie", "reader", "rating-lead"]
     people = {name: UserFactory(username=name) for name in names}
     study = StudyFactory(slug="frameworks")
@@ -68,6 +71,11 @@ def world(db: Any) -> World:
     answer(old, bugs[1], bob, OTHER)
     close_round(round_=old, by=people["lee"])
     raters = [alice, bob, people["rating-lead"]]
+    read = make_screening(study, reviewers=[alice, bob], by=people["lee"], name="Pilot", count=2)
+    screen(read, alice, {1: "in", 2: "in"})
+    screen(read, bob, {1: "in", 2: "E1"})
+    screening.close(screening=read, by=people["lee"])
+    make_screening(study, reviewers=raters, by=people["lee"], name="Reading", count=2)
     now_open = make_round(
         study, bugs=bugs[2:], raters=raters, by=people["lee"], name="Round 1", gate_coefficient="kappa"
     )
@@ -114,11 +122,35 @@ def changes_mind(world: World) -> None:
     answers_otherwise(world)
 
 
+def votes_alike(world: World) -> None:
+    for reading in readings_of_bob(world):
+        screening.vote(reading=reading, decision="include", comment="As I see it.", by=world.bob)
+
+
+def votes_otherwise(world: World) -> None:
+    for reading in readings_of_bob(world):
+        screening.vote(reading=reading, decision="exclude", criterion="E2", by=world.bob)
+
+
+def wavers_over_a_vote(world: World) -> None:
+    votes_alike(world)
+    votes_otherwise(world)
+    first, second = readings_of_bob(world)
+    screening.take_back(reading=first, by=world.bob)
+    screening.take_back(reading=second, by=world.bob)
+    screening.put_off(reading=second, by=world.bob)
+
+
+def readings_of_bob(world: World) -> list[Reading]:
+    return list(Reading.objects.filter(screening__state="open", reviewer=world.bob))
+
+
 def turns_of_bob(world: World) -> list[Assignment]:
     return list(Assignment.objects.filter(round=world.round, rater=world.bob))
 
 
 ACTS = [answers_alike, answers_otherwise, says_not_a_bug, skips, parks_and_drafts, notes_a_further_bug, changes_mind]
+VOTES = [votes_alike, votes_otherwise, wavers_over_a_vote]
 
 
 def values(world: World) -> dict[str, list[Any]]:
@@ -129,6 +161,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "slug": ["frameworks"],
         "number": [1, 2],
         "bug": [2, 3],
+        "candidate": [1, 2],
         "facet": ["cause", "verdict"],
         "first": ["alice"],
         "second": ["bob"],
@@ -232,14 +265,14 @@ def told(recorded: Any, *, acts: list[Any], before: Any, record: Any) -> list[st
     return [f"after {act.__name__}: {line}" for act in acts for line in differences(before, recorded(act, record))]
 
 
-ALL_TOGETHER = [changes_mind, skips]  # for those who have no turn of their own
+ALL_TOGETHER = [changes_mind, skips, wavers_over_a_vote]  # for those who have no turn of their own
 
 
 @pytest.mark.parametrize(
     ("who", "acts"),
     [
-        ("alice", ACTS),
-        ("rating-lead", ACTS),
+        ("alice", [*ACTS, *VOTES]),
+        ("rating-lead", [*ACTS, *VOTES]),
         ("ada", ALL_TOGETHER),
         ("reader", ALL_TOGETHER),
         ("charlie", ALL_TOGETHER),
@@ -261,6 +294,7 @@ def test_lead_learns_progress_and_nothing_of_the_answers(recorded):
     recorded(nothing, record)
     acts = [answers_otherwise, says_not_a_bug, changes_mind]
     assert not told(recorded, acts=acts, before=recorded(answers_alike, record), record=record)
+    assert not told(recorded, acts=[votes_otherwise], before=recorded(votes_alike, record), record=record)
 
 
 def test_first_raters_whole_session_is_the_same(recorded):
@@ -271,7 +305,30 @@ def test_first_raters_whole_session_is_the_same(recorded):
             assert one == other, f"after {act.__name__}, step {place}"
 
 
+def read_everything(world: World) -> list[Any]:
+    """Alice's whole reading: each page, each vote and each redirect, with the number of queries."""
+    client, heard = Client(raise_request_exception=False), []
+    client.force_login(world.alice)
+    reset_queries()
+    with CaptureQueriesContext(connection) as queries:
+        page = client.get(f"/{world.study.slug}/screening/2/read/")
+        for act in ("include", "exclude:E1"):
+            heard.append((page.headers.get("Location"), said(page)))
+            page = client.post(page.context["bug_url"], {"act": act, "comment": "Read."}, follow=True)
+        heard.append(said(page))
+    left = Reading.objects.filter(screening__state="open", reviewer=world.alice).exclude(state="voted")
+    assert not left.exists(), "the session must vote on every candidate, or it proves nothing"
+    return [*heard, len(queries)]
+
+
+def test_first_reviewers_whole_reading_is_the_same(recorded):
+    before = recorded(nothing, read_everything)
+    for act in VOTES:
+        for place, (one, other) in enumerate(zip(before, recorded(act, read_everything), strict=True)):
+            assert one == other, f"after {act.__name__}, step {place}"
+
+
 def test_the_walk_reaches_the_pages_that_matter(world):
     found = every_address(values(world))
-    for part in ["/rounds/2/label/", "/rounds/2/bugs/3/", "/agreement/", "/adjudication/", "/history/", "/api/v1/"]:
+    for part in ["/rounds/2/label/", "/rounds/2/bugs/3/", "/agreement/", "/adjudication/", "/history/", "/screening/2/read/", "/screening/2/candidates/1/", "/api/v1/"]:
         assert any(part in address for address in found), part
