@@ -39,7 +39,9 @@ def _check_facets(facets: list[FacetDoc]) -> None:
             raise BadInput(f"The key {key} of facet “{facet.title}” belongs to the labelling page. Free: {free}.")
         if key in owner:
             free = _some(letter for letter in LETTERS if letter not in {f.hotkey for f in facets})
-            raise BadInput(f"The key {key} of facet “{facet.title}” already opens “{owner[key].title}”. Free: {free}.")
+            raise BadInput(
+                f"The key {key} is given twice: to “{owner[key].title}” and to “{facet.title}”. Free: {free}."
+            )
         owner[key] = facet
 
 
@@ -54,7 +56,7 @@ def _check_siblings(facet: FacetDoc, siblings: tuple[CategoryDoc, ...], facets: 
             raise BadInput(f"The key {key} of “{category.name}” {whose}. Free: {free_keys(siblings, facets)}.")
         if key in owner:
             raise BadInput(
-                f"The key {key} of “{category.name}” already belongs to “{owner[key].name}” in facet “{facet.title}”."
+                f"The key {key} is given twice in facet “{facet.title}”: to “{owner[key].name}” and to “{category.name}”."
                 f" Free: {free_keys(siblings, facets)}."
             )
         owner[key] = category

@@ -173,7 +173,7 @@ def test_many_categories_are_one_version_and_one_event(book: Codebook, lee: User
     [
         (CategoryChange(name="type"), "twice"),
         (CategoryChange(name=" "), "without a name"),
-        (CategoryChange(name="x", hotkey="2"), "already belongs to “shape”"),
+        (CategoryChange(name="x", hotkey="2"), "to “shape” and to “x”"),
         (CategoryChange(name="x", hotkey="S"), "opens “Stage”"),
         (CategoryChange(name="x", hotkey="p"), "labelling page"),
         (CategoryChange(name="x", aka=["api"]), "also leads to"),
@@ -307,7 +307,7 @@ def test_a_facet_is_added_with_a_letter_of_its_own(book: Codebook, lee: User) ->
         ("Cause", FacetChange(), "already"),
         ("a b", FacetChange(), "needs an id"),
         ("x", FacetChange(name="Stage"), "rename one"),
-        ("x", FacetChange(hotkey="c"), "already opens “Cause”"),
+        ("x", FacetChange(hotkey="c"), "to “Cause” and to"),
         ("x", FacetChange(kind="cardinal"), "nominal or ordinal"),
         ("x" * 61, FacetChange(), "at most 60"),
     ],

@@ -97,7 +97,7 @@ def test_a_clash_is_refused_at_the_field_with_free_keys(book, lee):
     row = category(book, "shape")
     answer_ = client(lee).post(f"/books/codebook/categories/{row.uid}/", filled(name="shape", hotkey="1"))
     assert answer_.status_code == 400
-    assert "already belongs to “type”" in answer_.context["form"].errors["hotkey"][0]
+    assert "given twice in facet “Cause”: to “type”" in answer_.context["form"].errors["hotkey"][0]
     assert "Free: 2, 3" in answer_.context["form"].errors["hotkey"][0]
 
 

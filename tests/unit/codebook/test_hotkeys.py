@@ -63,10 +63,10 @@ def test_proposing_twice_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("facets", "wanted"),
     [
-        ("{id: f, categories: [{name: a, hotkey: 2}, {name: b, hotkey: 2}]}", "already belongs to “a”.*Free: 1, 3, 4"),
+        ("{id: f, categories: [{name: a, hotkey: 2}, {name: b, hotkey: 2}]}", "to “a” and to “b”.*Free: 1, 3, 4"),
         ("{id: f, categories: [{name: a, hotkey: p}]}", "belongs to the labelling page. Free: 1, 2"),
         ("{id: f, hotkey: f, categories: [{name: a, hotkey: f}]}", "opens “F”"),
-        ("{id: f, hotkey: f}, {id: g, hotkey: F}", "already opens “F”. Free: A, B"),
+        ("{id: f, hotkey: f}, {id: g, hotkey: F}", "to “F” and to “G”. Free: A, B"),
         ("{id: f, hotkey: 1}", "belongs to the labelling page. Free: A, B"),
         ("{id: f, hotkey: J}", "belongs to the labelling page"),
     ],
