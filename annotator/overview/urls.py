@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotator.overview import bug_views, starting, uses, views
+from annotator.overview import bug_views, grouping_views, starting, uses, views
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),
@@ -17,8 +17,13 @@ bug_patterns = [
     path("<int:bug>/files/<int:position>/", bug_views.file, name="file"),
     path("<int:bug>/flag/", bug_views.flag, name="flag"),
 ]
+coding_patterns = [
+    path("", grouping_views.board, name="board"),
+    path("<slug:uid>/", grouping_views.code, name="code"),
+]
 urlpatterns = [
     path("", include((overview_patterns, "overview"))),
     path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),
+    path("<slug:slug>/codebook/facets/<slug:facet>/coding/", include((coding_patterns, "coding"))),
     path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),
 ]

@@ -10,6 +10,7 @@ from annotator.studies.access import roles_in
 from annotator.studies.models import Role
 
 register = template.Library()
+WITHIN = {"coding": "codebook"}  # whose pages stand under another's name
 
 
 @register.inclusion_tag("components/stages.html", takes_context=True)
@@ -20,6 +21,7 @@ def stages(context: template.Context) -> dict[str, Any]:
         return {}
     roles = getattr(study, "my_roles", None) or roles_in(request.user, study)
     here = request.resolver_match.namespace if request.resolver_match else ""
+    here = WITHIN.get(here, here)
     waiting = waiting_for(study, request.user, roles)
     return {
         "stages": places(study, STAGES, here=here, waiting=waiting),
