@@ -6,8 +6,10 @@ from argparse import ArgumentParser
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandParser
+from django.db import DatabaseError
 
 from annotator.web.errors import BadInput, Refused
+from annotator.web.guarded import refusal_in
 
 
 class OneLineParser(CommandParser):
@@ -40,6 +42,10 @@ class Command(BaseCommand):
             result = self.answer(**options)
         except (BadInput, Refused) as problem:
             self.refuse(str(problem))
+        except DatabaseError as problem:
+            if refusal := refusal_in(problem):
+                self.refuse(str(refusal))
+            raise
         if options["json"]:
             self.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False))
         else:

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 
 from annotator.web.errors import BadInput, Refused
+from annotator.web.guarded import refusal_in
 
 Handler = Callable[[HttpRequest], HttpResponse]
 MOST_SENT = 2 * settings.UPLOAD_LIMIT  # bytes: files go to a disk while they come in, before anybody is asked who sends
@@ -47,6 +48,9 @@ class Refusals:
         if unstorable(problem):
             logger.warning("refused what no field had refused: %s", problem, exc_info=problem)
             problem = BadInput(UNSTORABLE)
+        elif refusal := refusal_in(problem):
+            logger.warning("a guard of the database spoke: %s", problem, exc_info=problem)
+            problem = refusal
         return self.said(request, problem) if isinstance(problem, BadInput | Refused) else None
 
     def said(self, request: HttpRequest, problem: BadInput | Refused) -> HttpResponse:
