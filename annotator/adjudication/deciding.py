@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from django.db.models import Q
-
 from annotator.accounts.models import User
 from annotator.adjudication import settling
 from annotator.adjudication.models import Dispute, Resolution
@@ -14,6 +12,7 @@ from annotator.history.actions import record
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.labeling.submission import check_text
 from annotator.sampling.models import Bug
+from annotator.studies.access import share_study
 from annotator.studies.models import Session
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
@@ -29,7 +28,8 @@ BY_PEOPLE = (Source.ADJUDICATED, Source.DISCUSSED, Source.MAJORITY, Source.JOINT
 
 
 def lock(bug: Bug) -> Bug:
-    """All that is decided on a bug is decided one after the other."""
+    """All that is decided on a bug is decided one after the other, and while nobody deals it to raters."""
+    share_study(bug.study_id)
     return Bug.objects.select_for_update(of=("self",), no_key=True).select_related("study").get(pk=bug.pk)
 
 
@@ -186,17 +186,25 @@ def _drop_others(bug: Bug, verdict: Facet) -> None:
 
 
 def _bring_back_others(bug: Bug, verdict: Facet, basis: Round | None) -> None:
-    """It is a bug after all: what had settled itself is settled again, the rest is disputed."""
+    """It is a bug after all: what had settled itself, or what took its place, is the label again; the rest is disputed."""
     if basis is None:
         return
-    for row in Resolution.objects.filter(bug=bug, round=basis, source__in=BY_ITSELF, is_current=False).exclude(
-        facet=verdict
-    ):
-        if (
-            not Resolution.objects.current()
-            .filter(Q(bug=bug, facet=row.facet_id) & ~Q(round=basis, source=row.source))
-            .exists()
-        ):
-            row.is_current = True
-            row.save(update_fields=["is_current"])
+    settled = Resolution.objects.filter(bug=bug, round=basis, source__in=BY_ITSELF).exclude(facet=verdict)
+    for facet in settled.values_list("facet", flat=True).distinct():
+        if not Resolution.objects.current().filter(bug=bug, facet=facet).exists():
+            bring_back(bug.pk, facet)
     settling.settle_rest_of(bug.pk, round_=basis)
+
+
+def bring_back(bug: int, facet: int) -> None:
+    """The latest decision is in force again. Beside the label of a sheet its votes alone never were."""
+    rows = list(Resolution.objects.filter(bug=bug, facet=facet).select_related("round").order_by("-pk"))
+    for row in [row for row in rows if not _is_of_votes(row)] or rows:
+        row.is_current = True
+        row.save(update_fields=["is_current"])
+        if row.slot == 0:  # the labels of one decision are stored in order of their slots
+            return
+
+
+def _is_of_votes(row: Resolution) -> bool:
+    return row.source in BY_ITSELF and row.round is not None and row.round.state == Round.State.IMPORTED

@@ -8,6 +8,7 @@ from django.db import transaction
 
 from annotator.accounts.models import User
 from annotator.adjudication import settling
+from annotator.adjudication.deciding import bring_back
 from annotator.adjudication.models import Resolution
 from annotator.history.actions import record
 from annotator.labeling.models import Round
@@ -105,7 +106,7 @@ def withdraw_finals(*, study: Study, resolution_ids: Sequence[int], by: User | N
     for start in range(0, len(gone), BATCH):
         Resolution.objects.filter(pk__in=[row.pk for row in gone[start : start + BATCH]]).delete()
     for bug, facet in {(row.bug_id, row.facet_id) for row in gone if row.is_current}:
-        _put_back(bug, facet)
+        bring_back(bug, facet)
     settling.refresh(study.pk)
     record(
         "took back imported final labels",
@@ -117,12 +118,3 @@ def withdraw_finals(*, study: Study, resolution_ids: Sequence[int], by: User | N
         new={"labels": len(gone)},
     )
     return len(gone)
-
-
-def _put_back(bug: int, facet: int) -> None:
-    """The labels of one decision were stored in order of their slots."""
-    for row in Resolution.objects.filter(bug=bug, facet=facet).order_by("-id"):
-        row.is_current = True
-        row.save(update_fields=["is_current"])
-        if row.slot == 0:
-            return

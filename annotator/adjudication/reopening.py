@@ -10,6 +10,7 @@ from annotator.history.actions import record
 from annotator.labeling.actions import open_round
 from annotator.labeling.models import Round
 from annotator.sampling.models import Bug
+from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 
 
@@ -22,6 +23,7 @@ def reopen_for(*, bug: Bug, rater: User, reason: str, by: User) -> Round:
     reason = deciding.check_words(reason)
     if not reason:
         raise BadInput("Say why the bug is opened again.")
+    Study.objects.select_for_update().get(pk=bug.study_id)  # as opening a round does, which would come too late
     bug = deciding.lock(bug)
     positions = deciding.positions_for(bug)
     if rater not in positions.raters:

@@ -30,6 +30,8 @@ def take_snapshot(*, round_: Round, by: User | None) -> Snapshot:
     current = Snapshot.objects.filter(round=round_, basis=AS_ANSWERED, is_current=True).first()
     if current is not None and current.digest == digest:
         return current
+    if current is not None and round_.state == Round.State.CLOSED:
+        raise Refused("The agreement of a closed round stays as it was counted at the close.")
     Snapshot.objects.filter(round=round_, basis=AS_ANSWERED, is_current=True).update(is_current=False)
     taken = Snapshot.objects.create(round=round_, basis=AS_ANSWERED, entries=entries, digest=digest)
     record(

@@ -88,6 +88,9 @@ class LabelReader:
         turn = self.plan.turns.get(place)
         if turn is None:
             turn = self.plan.turns[place] = Turn(round_, bug, rater, row.number)
+            if (bug.id, rater.id) in self.known.deciders:
+                text = f"{bug.said}: {rater.username} adjudicated it here, so no answer of this person is taken."
+                self.plan.fail(row.number, "", "adjudicated_here", text)
             if round_.id and bug.id and rater.id and (stored := self.known.turns.get((round_.id, bug.id, rater.id))):
                 turn.id, turn.note, turn.confidence = stored
         if note and note != turn.note:

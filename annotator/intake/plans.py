@@ -57,6 +57,7 @@ class Known:
     round_bugs: dict[int, set[int]] = field(default_factory=dict)  # by round
     answers: dict[tuple[int, int, int, int], frozenset[int]] = field(default_factory=dict)  # round, bug, rater, facet
     turns: dict[tuple[int, int, int], tuple[int, str, str]] = field(default_factory=dict)  # id, note, confidence
+    deciders: set[tuple[int, int]] = field(default_factory=set)  # bug, and who adjudicated it
     finals: dict[tuple[int, int], tuple[frozenset[int], bool]] = field(default_factory=dict)  # and: it settled itself
     candidates: dict[int, int] = field(default_factory=dict)  # by item, of those that sheets brought
     screened_here: dict[int, str] = field(default_factory=dict)  # by item: the screening that reads it

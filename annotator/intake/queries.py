@@ -35,6 +35,8 @@ def known_of(study: Study, mapping: Mapping) -> Known:
     if mapping.has_labels:
         known.facets = facets_of(study)
         read_rounds(known, study)
+        adjudicated = Resolution.objects.current().filter(study=study, by__isnull=False)
+        known.deciders = set(adjudicated.values_list("bug_id", "by_id"))
     if mapping.final:
         read_finals(known, study)
     if mapping.votes:

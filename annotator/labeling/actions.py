@@ -370,6 +370,7 @@ def hand_on(*, assignment: Assignment, to: User, by: User) -> Assignment:
         raise BadInput(f"{to.username} is not a rater of this study.")
     if Assignment.objects.filter(round=round_, bug=assignment.bug_id, rater=to).exists():
         raise BadInput(f"{to.username} has this bug already.")
+    Bug.objects.select_for_update(no_key=True).get(pk=assignment.bug_id)  # nobody decides on it in this moment
     if not take_place(round_.pk, assignment.bug_id):
         raise Refused("The bug has all the raters that it wants.")
     last = Assignment.objects.filter(round=round_, rater=to).aggregate(last=Max("position"))["last"]

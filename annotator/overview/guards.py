@@ -1,98 +1,294 @@
-"""Triggers: history is append-only, and a closed round or screening takes nothing more.
+"""Triggers: what is written stays, a closed round or screening takes nothing more, nobody decides on an own bug.
 
 One file for both databases. They are taken away before migrations and put back afterwards: SQLite rebuilds tables,
 which a trigger that reads them would not let it do.
 """
 
-from typing import Any
+# ruff: noqa: S608  # every piece of a condition is a constant of this file
+
+from typing import Any, NamedTuple
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-CLOSED = "(SELECT state FROM labeling_round WHERE id = {row}.round_id) = 'closed'"
-NOT_IMPORTED = "(SELECT state FROM labeling_round WHERE id = OLD.round_id) <> 'imported'"
-SCREENED = (
-    "(SELECT s.state FROM screening_screening s JOIN screening_candidate c ON c.screening_id = s.id "
-    "WHERE c.id = {row}.candidate_id)"
+from annotator.web.guarded import SQLSTATE
+
+PREFIX = "guard_"
+
+
+class Guard(NamedTuple):
+    """`act` on a row of the table is refused where `when` holds of the row alone and `look` of others.
+
+    `but` names the columns that may change; any other that does is refused.
+    """
+
+    table: str
+    act: str
+    said: str
+    when: str = ""
+    look: str = ""
+    but: tuple[str, ...] | None = None
+
+
+def state(row: str) -> str:
+    return f"(SELECT state FROM labeling_round WHERE id = {row}.round_id)"
+
+
+def turn_state(row: str) -> str:
+    return (
+        "(SELECT r.state FROM labeling_assignment t JOIN labeling_round r ON r.id = t.round_id "
+        f"WHERE t.id = {row}.assignment_id)"
+    )
+
+
+def screening_state(row: str) -> str:
+    return (
+        "(SELECT s.state FROM screening_screening s JOIN screening_candidate c ON c.screening_id = s.id "
+        f"WHERE c.id = {row}.candidate_id)"
+    )
+
+
+def changed(*columns: str) -> str:
+    return " OR ".join(f"NEW.{column} IS DISTINCT FROM OLD.{column}" for column in columns)
+
+
+NO_MORE = "the round is closed"
+SCREENED = "the screening is closed"
+MANY = "(SELECT is_many FROM codebook_facet WHERE id = NEW.facet_id)"
+REVIVED = "NEW.is_current AND NOT OLD.is_current"
+GATE = ("gate_coefficient", "gate_method", "gate_bound", "gate_min_n")
+GOING_ON = ("gate_continued_reason", "gate_continued_at", "gate_continued_by_id")
+ITSELF = "('unanimous', 'single')"
+GIVEN = "answer.bug_id = NEW.bug_id AND answer.rater_id = NEW.by_id"
+DUE = (
+    "turn.bug_id = NEW.bug_id AND turn.rater_id = NEW.by_id AND turn.state NOT IN ('skipped', 'covered') "
+    "AND round.state = 'open'"
 )
 
-# Each has its table, act, condition (or none) and what is said.
-GUARDS: dict[str, tuple[str, str, str, str]] = {
-    "event_stays": ("history_event", "UPDATE", "", "history is append-only"),
-    "event_remains": ("history_event", "DELETE", "", "history is append-only"),
-    "seal_stays": ("history_seal", "UPDATE", "", "seals are append-only"),
-    "seal_remains": ("history_seal", "DELETE", "", "seals are append-only"),
-    "version_stays": ("codebook_version", "UPDATE", "", "a published codebook version is immutable"),
-    "version_remains": ("codebook_version", "DELETE", "", "a published codebook version is immutable"),
-    "answer_late": ("labeling_answer", "INSERT", CLOSED.format(row="NEW"), "the round is closed"),
-    "answer_changed": ("labeling_answer", "UPDATE", CLOSED.format(row="OLD"), "the round is closed"),
-    "answer_overwritten": (
-        "labeling_answer",
-        "UPDATE",
-        "NEW.category_id <> OLD.category_id OR NEW.facet_id <> OLD.facet_id OR NEW.rater_id <> OLD.rater_id",
-        "an answer is never overwritten",
+GUARDS: dict[str, Guard] = {
+    # --- what is written stays
+    "event_stays": Guard("history_event", "UPDATE", "history is append-only"),
+    "event_remains": Guard("history_event", "DELETE", "history is append-only"),
+    "seal_stays": Guard("history_seal", "UPDATE", "seals are append-only"),
+    "seal_remains": Guard("history_seal", "DELETE", "seals are append-only"),
+    "version_stays": Guard("codebook_version", "UPDATE", "a published codebook version is immutable"),
+    "version_remains": Guard("codebook_version", "DELETE", "a published codebook version is immutable"),
+    "deviation_stays": Guard("studies_deviation", "UPDATE", "deviations are append-only"),
+    "deviation_remains": Guard("studies_deviation", "DELETE", "deviations are append-only"),
+    # --- screening
+    "vote_late": Guard(
+        "screening_vote", "INSERT", SCREENED, when="NEW.turn = 1", look=f"{screening_state('NEW')} = 'closed'"
     ),
-    "answer_removed": ("labeling_answer", "DELETE", NOT_IMPORTED, "an answer is never deleted"),
-    "assignment_late": ("labeling_assignment", "UPDATE", CLOSED.format(row="OLD"), "the round is closed"),
-    "assignment_removed": ("labeling_assignment", "DELETE", CLOSED.format(row="OLD"), "the round is closed"),
-    "round_reopened": (
-        "labeling_round",
-        "UPDATE",
-        "OLD.state = 'closed' AND (NEW.state <> 'closed' OR NEW.closed_at <> OLD.closed_at "
-        "OR NEW.gate_bound <> OLD.gate_bound OR NEW.gate_coefficient <> OLD.gate_coefficient)",
-        "a closed round stays closed",
-    ),
-    "vote_late": (
+    "vote_early": Guard(
         "screening_vote",
         "INSERT",
-        f"NEW.turn = 1 AND {SCREENED.format(row='NEW')} = 'closed'",
-        "the screening is closed",
-    ),
-    "vote_early": (
-        "screening_vote",
-        "INSERT",
-        f"NEW.turn > 1 AND {SCREENED.format(row='NEW')} = 'open'",
         "a second vote waits for the close",
+        when="NEW.turn > 1",
+        look=f"{screening_state('NEW')} = 'open'",
     ),
-    "vote_changed": (
+    "vote_changed": Guard("screening_vote", "UPDATE", SCREENED, look=f"{screening_state('OLD')} = 'closed'"),
+    "vote_moved": Guard(
         "screening_vote",
         "UPDATE",
-        f"{SCREENED.format(row='OLD')} = 'closed' OR NEW.candidate_id <> OLD.candidate_id "
-        "OR NEW.reviewer_id <> OLD.reviewer_id OR NEW.turn <> OLD.turn",
-        "the screening is closed",
+        "a vote stays with its reviewer and candidate",
+        when=changed("candidate_id", "reviewer_id", "turn"),
     ),
-    "vote_removed": ("screening_vote", "DELETE", f"{SCREENED.format(row='OLD')} = 'closed'", "the screening is closed"),
-    "reading_late": (
+    "vote_removed": Guard("screening_vote", "DELETE", SCREENED, look=f"{screening_state('OLD')} = 'closed'"),
+    "reading_late": Guard(
         "screening_reading",
         "UPDATE",
-        "(SELECT state FROM screening_screening WHERE id = OLD.screening_id) = 'closed'",
-        "the screening is closed",
+        SCREENED,
+        look="(SELECT state FROM screening_screening WHERE id = OLD.screening_id) = 'closed'",
     ),
-    "outcome_early": (
+    "outcome_early": Guard(
         "screening_outcome",
         "INSERT",
-        f"{SCREENED.format(row='NEW')} = 'open'",
         "nothing is decided while the screening is open",
+        look=f"{screening_state('NEW')} = 'open'",
     ),
-    "outcome_overwritten": (
+    "outcome_overwritten": Guard(
         "screening_outcome",
         "UPDATE",
-        "NEW.decision <> OLD.decision OR NEW.source <> OLD.source OR NEW.candidate_id <> OLD.candidate_id "
-        "OR NEW.note <> OLD.note OR COALESCE(NEW.criterion_id, 0) <> COALESCE(OLD.criterion_id, 0)",
         "a decision is never overwritten",
+        when=changed("decision", "source", "candidate_id", "note", "criterion_id"),
     ),
-    "outcome_removed": (
+    "outcome_removed": Guard(
         "screening_outcome",
         "DELETE",
-        f"{SCREENED.format(row='OLD')} = 'closed'",
         "a decision is never deleted",
+        look=f"{screening_state('OLD')} = 'closed'",
     ),
-    "screening_reopened": (
+    "screening_reopened": Guard(
         "screening_screening",
         "UPDATE",
-        "OLD.state = 'closed' AND (NEW.state <> 'closed' OR NEW.closed_at <> OLD.closed_at OR NEW.rule <> OLD.rule)",
         "a closed screening stays closed",
+        when=f"OLD.state = 'closed' AND ({changed('state', 'closed_at', 'rule')})",
     ),
+    # --- rounds
+    "round_reopened": Guard(
+        "labeling_round",
+        "UPDATE",
+        "a round goes from open to closed, and stays",
+        when="OLD.state <> NEW.state AND NOT (OLD.state = 'open' AND NEW.state = 'closed')",
+    ),
+    "round_stays": Guard(
+        "labeling_round",
+        "UPDATE",
+        "a closed round stays as it was",
+        when="OLD.state = 'closed' AND NEW.state = 'closed'",
+        but=GOING_ON,
+    ),
+    "round_goes_on": Guard(
+        "labeling_round",
+        "UPDATE",
+        "the reason to go on below the gate stays",
+        when=f"OLD.gate_continued_at IS NOT NULL AND ({changed(*GOING_ON)})",
+    ),
+    "round_begun": Guard(
+        "labeling_round",
+        "UPDATE",
+        "gate, overlap, order and codebook stand since the first submission",
+        when=f"OLD.state = 'open' AND ({changed(*GATE, 'kind', 'design', 'overlap', 'seed', 'codebook_version_id')})",
+        look="EXISTS (SELECT 1 FROM labeling_assignment WHERE round_id = OLD.id AND revision > 0)",
+    ),
+    "round_remains": Guard("labeling_round", "DELETE", "a round is not deleted", when="OLD.state <> 'imported'"),
+    "round_bug_added": Guard("labeling_roundbug", "INSERT", NO_MORE, look=f"{state('NEW')} = 'closed'"),
+    "round_bug_late": Guard("labeling_roundbug", "UPDATE", NO_MORE, look=f"{state('OLD')} = 'closed'"),
+    "round_bug_removed": Guard("labeling_roundbug", "DELETE", NO_MORE, look=f"{state('OLD')} = 'closed'"),
+    "round_bug_moved": Guard(
+        "labeling_roundbug", "UPDATE", "a bug stays in its round", when=changed("round_id", "bug_id")
+    ),
+    # --- turns
+    "assignment_added": Guard("labeling_assignment", "INSERT", NO_MORE, look=f"{state('NEW')} = 'closed'"),
+    "assignment_late": Guard("labeling_assignment", "UPDATE", NO_MORE, look=f"{state('OLD')} = 'closed'"),
+    "assignment_removed": Guard(
+        "labeling_assignment", "DELETE", "a turn is not deleted", look=f"{state('OLD')} <> 'imported'"
+    ),
+    "assignment_moved": Guard(
+        "labeling_assignment",
+        "UPDATE",
+        "a turn stays with its rater and bug",
+        when=changed("round_id", "bug_id", "rater_id"),
+    ),
+    "evidence_late": Guard("labeling_evidence", "INSERT", NO_MORE, look=f"{turn_state('NEW')} = 'closed'"),
+    "evidence_changed": Guard("labeling_evidence", "UPDATE", NO_MORE, look=f"{turn_state('OLD')} = 'closed'"),
+    "evidence_overwritten": Guard("labeling_evidence", "UPDATE", "evidence is never overwritten", but=("is_current",)),
+    "evidence_removed": Guard(
+        "labeling_evidence", "DELETE", "evidence is never deleted", look=f"{turn_state('OLD')} <> 'imported'"
+    ),
+    "further_bug_late": Guard("labeling_furtherbug", "INSERT", NO_MORE, look=f"{turn_state('NEW')} = 'closed'"),
+    "further_bug_overwritten": Guard(
+        "labeling_furtherbug", "UPDATE", "a note of a further bug stays", when=changed("assignment_id", "note", "at")
+    ),
+    "further_bug_removed": Guard("labeling_furtherbug", "DELETE", "a note of a further bug stays"),
+    "flag_early": Guard(
+        "labeling_flag",
+        "INSERT",
+        "the round is open: its answers are changed, not flagged",
+        look=f"{turn_state('NEW')} = 'open'",
+    ),
+    # --- answers
+    "answer_late": Guard("labeling_answer", "INSERT", NO_MORE, look=f"{state('NEW')} = 'closed'"),
+    "answer_second": Guard(
+        "labeling_answer", "INSERT", "the facet takes one answer", when="NEW.slot > 0", look=f"NOT {MANY}"
+    ),
+    "answer_changed": Guard(
+        "labeling_answer", "UPDATE", "the round takes no answers", look=f"{state('OLD')} <> 'open'"
+    ),
+    "answer_overwritten": Guard("labeling_answer", "UPDATE", "an answer is never overwritten", but=("is_current",)),
+    "answer_revived": Guard("labeling_answer", "UPDATE", "an answer that was replaced stays replaced", when=REVIVED),
+    "answer_removed": Guard(
+        "labeling_answer", "DELETE", "an answer is never deleted", look=f"{state('OLD')} <> 'imported'"
+    ),
+    # --- agreement
+    "snapshot_early": Guard(
+        "agreement_snapshot", "INSERT", "an open round has no agreement", look=f"{state('NEW')} = 'open'"
+    ),
+    "snapshot_stays": Guard(
+        "agreement_snapshot", "UPDATE", "the agreement of a closed round stays", look=f"{state('OLD')} = 'closed'"
+    ),
+    "snapshot_overwritten": Guard("agreement_snapshot", "UPDATE", "a count is never overwritten", but=("is_current",)),
+    "snapshot_remains": Guard(
+        "agreement_snapshot", "DELETE", "the agreement of a closed round stays", look=f"{state('OLD')} = 'closed'"
+    ),
+    # --- decisions
+    "resolution_early": Guard(
+        "adjudication_resolution",
+        "INSERT",
+        "an open round settles nothing",
+        when="NEW.round_id IS NOT NULL",
+        look=f"{state('NEW')} = 'open'",
+    ),
+    "resolution_second": Guard(
+        "adjudication_resolution", "INSERT", "the facet takes one label", when="NEW.slot > 0", look=f"NOT {MANY}"
+    ),
+    "resolution_by_rater": Guard(
+        "adjudication_resolution",
+        "INSERT",
+        "who rated a bug does not adjudicate it",
+        when="NEW.source = 'adjudicated'",
+        look=f"EXISTS (SELECT 1 FROM labeling_answer answer WHERE {GIVEN}) OR EXISTS (SELECT 1 FROM "
+        f"labeling_assignment turn JOIN labeling_round round ON round.id = turn.round_id WHERE {DUE})",
+    ),
+    "assignment_of_adjudicator": Guard(
+        "labeling_assignment",
+        "INSERT",
+        "who adjudicated a bug does not rate it",
+        look="EXISTS (SELECT 1 FROM adjudication_resolution decision WHERE decision.bug_id = NEW.bug_id "
+        "AND decision.by_id = NEW.rater_id AND decision.is_current)",
+    ),
+    "resolution_unexplained": Guard(
+        "adjudication_resolution",
+        "INSERT",
+        "a label that no rater gave needs a note",
+        when="NEW.source = 'adjudicated' AND NEW.note = ''",
+        look="NOT EXISTS (SELECT 1 FROM labeling_answer answer JOIN labeling_round round ON round.id = answer.round_id "
+        "WHERE answer.bug_id = NEW.bug_id AND answer.category_id = NEW.category_id AND answer.is_current "
+        "AND round.state <> 'open')",
+    ),
+    "resolution_rewritten": Guard(
+        "adjudication_resolution", "UPDATE", "a decision is never rewritten", but=("is_current", "is_stale")
+    ),
+    "resolution_replaced": Guard(
+        "adjudication_resolution",
+        "UPDATE",
+        "a decision that was replaced stays as it was",
+        when="NEW.is_stale <> OLD.is_stale AND (OLD.is_stale OR NOT OLD.is_current)",
+    ),
+    "resolution_revived": Guard(
+        "adjudication_resolution",
+        "UPDATE",
+        "a decision that was replaced stays replaced",
+        when=REVIVED,
+        look="EXISTS (SELECT 1 FROM adjudication_resolution later WHERE later.bug_id = OLD.bug_id AND "
+        "later.facet_id = OLD.facet_id AND later.slot = OLD.slot AND later.id > OLD.id "
+        f"AND later.source NOT IN {ITSELF})",
+    ),
+    "resolution_removed": Guard(
+        "adjudication_resolution",
+        "DELETE",
+        "a decision is never deleted",
+        when="OLD.source <> 'imported'",
+        look=f"OLD.source NOT IN {ITSELF} OR COALESCE({state('OLD')}, '') <> 'imported'",
+    ),
+    "stand_early": Guard(
+        "adjudication_stand", "INSERT", "a stand is taken after the close", look=f"{state('NEW')} = 'open'"
+    ),
+    "stand_of_others": Guard(
+        "adjudication_stand",
+        "INSERT",
+        "only a rater of the bug takes a stand on it",
+        look="NOT EXISTS (SELECT 1 FROM labeling_answer answer WHERE answer.round_id = NEW.round_id "
+        "AND answer.bug_id = NEW.bug_id AND answer.rater_id = NEW.rater_id)",
+    ),
+    "stand_overwritten": Guard("adjudication_stand", "UPDATE", "a stand is never overwritten", but=("is_current",)),
+    "stand_revived": Guard("adjudication_stand", "UPDATE", "a stand that was replaced stays replaced", when=REVIVED),
+    "stand_remains": Guard("adjudication_stand", "DELETE", "a stand is never deleted"),
+    "remark_early": Guard(
+        "adjudication_remark", "INSERT", "a round is discussed after its close", look=f"{state('NEW')} = 'open'"
+    ),
+    "remark_stays": Guard("adjudication_remark", "UPDATE", "a remark stays as it was said"),
+    "remark_remains": Guard("adjudication_remark", "DELETE", "a remark stays as it was said"),
 }
 
 
@@ -101,34 +297,53 @@ def install(alias: str = "default") -> None:
     remove(alias)
     with connection.cursor() as cursor:
         for name, guard in GUARDS.items():
-            for statement in statements(connection, name, *guard):
+            for statement in statements(connection, name, narrowed(connection, guard)):
                 cursor.execute(statement)
 
 
 def remove(alias: str = "default") -> None:
+    """All that are there, those of an earlier version too."""
     connection = connections[alias]
-    with connection.cursor() as cursor:
-        for name, (table, *_) in GUARDS.items():
-            place = f" ON {table}" if connection.vendor == "postgresql" else ""
-            cursor.execute(f"DROP TRIGGER IF EXISTS {name}{place}")
-
-
-def statements(
-    connection: BaseDatabaseWrapper, name: str, table: str, act: str, condition: str, said: str
-) -> list[str]:
-    """What makes the guard on this database."""
     if connection.vendor == "postgresql":
-        test = f"IF {condition} THEN RAISE EXCEPTION '{said}'; END IF;" if condition else f"RAISE EXCEPTION '{said}';"
+        there = (
+            "SELECT t.tgname, c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid "
+            f"JOIN pg_proc p ON p.oid = t.tgfoid WHERE starts_with(p.proname, '{PREFIX}')"
+        )
+    else:
+        there = "SELECT name, tbl_name FROM sqlite_master WHERE type = 'trigger'"
+    with connection.cursor() as cursor:
+        cursor.execute(there)
+        for name, table in cursor.fetchall():
+            cursor.execute(f"DROP TRIGGER {name}" + (f" ON {table}" if connection.vendor == "postgresql" else ""))
+
+
+def narrowed(connection: BaseDatabaseWrapper, guard: Guard) -> Guard:
+    """With `but` written out: the columns are the table's own, so a later one is guarded unasked."""
+    if guard.but is None:
+        return guard
+    with connection.cursor() as cursor:
+        columns = [column.name for column in connection.introspection.get_table_description(cursor, guard.table)]
+    others = f"({changed(*(column for column in columns if column not in guard.but))})"
+    return guard._replace(when=f"{guard.when} AND {others}" if guard.when else others)
+
+
+def statements(connection: BaseDatabaseWrapper, name: str, guard: Guard) -> list[str]:
+    """What makes the guard on this database. PostgreSQL calls no function where `when` does not hold."""
+    table, act, said, when, look, _ = guard
+    if connection.vendor == "postgresql":
+        refuse = f"RAISE EXCEPTION '{said}' USING ERRCODE = '{SQLSTATE}';"
+        test = f"IF {look} THEN {refuse} END IF;" if look else refuse
         back = "OLD" if act == "DELETE" else "NEW"
+        where = f" WHEN ({when})" if when else ""
         return [
-            f"CREATE OR REPLACE FUNCTION guard_{name}() RETURNS trigger LANGUAGE plpgsql AS "
+            f"CREATE OR REPLACE FUNCTION {PREFIX}{name}() RETURNS trigger LANGUAGE plpgsql AS "
             f"$$ BEGIN {test} RETURN {back}; END $$",
-            f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW EXECUTE FUNCTION guard_{name}()",
+            f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{where} EXECUTE FUNCTION {PREFIX}{name}()",
         ]
-    when = f" WHEN {condition}" if condition else ""
-    return [
-        f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{when} BEGIN SELECT RAISE(ABORT, '{said}'); END"
-    ]
+    conditions = " AND ".join(f"({condition})" for condition in (when, look) if condition)
+    where = f" WHEN {conditions}" if conditions else ""
+    made = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{where} BEGIN SELECT RAISE(ABORT, '{said}'); END"
+    return [made.replace("IS DISTINCT FROM", "IS NOT")]  # which older SQLite does not know
 
 
 def before_migrate(using: str = "default", **_: Any) -> None:
@@ -139,5 +354,5 @@ def before_migrate(using: str = "default", **_: Any) -> None:
 def after_migrate(using: str = "default", plan: Any = (), **_: Any) -> None:
     """Receiver of post_migrate."""
     tables = connections[using].introspection.table_names()
-    if all(table in tables for table, *_ in GUARDS.values()):
+    if all(guard.table in tables for guard in GUARDS.values()):
         install(using)

@@ -2,9 +2,12 @@
 
 import pytest
 
+from annotator.adjudication import actions
 from annotator.codebook.models import Category, Facet
+from annotator.labeling.actions import hand_on, skip
+from annotator.labeling.models import Assignment
 from annotator.overview.closing import close_round
-from tests.factories import answer
+from tests.factories import answer, make_round, member
 
 TYPE = {"cause": "type", "stage": "training"}
 SHAPE = {"cause": "shape", "stage": "training"}
@@ -36,3 +39,21 @@ def disputed(main_round, bugs, alice, bob, lee):
         answer(main_round, bugs[2], rater, TYPE)
     close_round(round_=main_round, by=lee)
     return bugs[0]
+
+
+@pytest.fixture
+def decide(disputed, ada, facet, cause):
+    return lambda: actions.adjudicate(bug=disputed, facet=facet, categories=cause("type"), reason="slip", by=ada)
+
+
+@pytest.fixture
+def rating_ada(study, ada):
+    return member(study, ada, "rater")
+
+
+@pytest.fixture
+def handing(study, disputed, alice, bob, rating_ada, lee):
+    """Alice gives the bug back in an audit, where Ada could take it."""
+    audit = make_round(study, bugs=[disputed], raters=[alice, bob], by=lee, kind="audit", overlap=2)
+    turn = skip(assignment=Assignment.objects.get(round=audit, rater=alice), reason="I wrote it", by=alice)
+    return lambda: hand_on(assignment=turn, to=rating_ada, by=lee)

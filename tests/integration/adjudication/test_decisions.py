@@ -82,6 +82,21 @@ def test_a_verdict_turned_and_turned_back_brings_the_labels_back(study, disputed
     assert final_labels(study).filter(bug=bugs[2]).count() == 3
 
 
+def test_a_verdict_turned_back_brings_back_the_label_that_was_changed(
+    study, disputed, bugs, ada, facet, verdict, cause
+):
+    def decide(on, label):
+        seen = Resolution.objects.current().get(bug=bugs[2], facet=on).at.isoformat()
+        actions.change_decision(
+            bug=bugs[2], facet=on, categories=label, reason="misread", note="Read again.", by=ada, seen_at=seen
+        )
+
+    decide(facet, cause("shape"))
+    for name in ("not a bug", "bug"):
+        decide(verdict, Category.objects.filter(facet=verdict, name=name))
+    assert current(bugs[2]) == ("shape", "adjudicated")
+
+
 def test_not_a_bug_by_key_settles_the_verdict_and_clears_the_rest(study, disputed, ada, facet):
     with pytest.raises(BadInput, match="note"):
         actions.adjudicate_not_a_bug(bug=disputed, facet=facet, reason="misread", note="", by=ada)

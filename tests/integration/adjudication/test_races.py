@@ -1,13 +1,15 @@
 """Two people settle at the same instant, on connections of their own."""
 
 import pytest
+from django.db import DatabaseError
 
 from annotator.adjudication import actions, audits, meetings
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
+from annotator.labeling.actions import open_round
 from annotator.studies.models import Session
 from annotator.web.errors import Refused
 from tests.factories import UserFactory, member
-from tests.together import at_once
+from tests.together import at_once, while_it_lasts
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
@@ -80,3 +82,30 @@ def test_unanimous_bugs_are_accepted_once_and_one_meeting_starts(study, main_rou
     )
     assert len(refused(results)) == 1
     assert Session.objects.count() == 1
+
+
+def test_who_is_dealt_the_bug_in_this_moment_does_not_decide_on_it(study, decide, disputed, rating_ada, lee):
+    deal = {"study": study, "name": "Retest", "bugs": [disputed], "raters": [rating_ada], "kind": "retest"}
+    dealt, refused = while_it_lasts(lambda: open_round(**deal, by=lee), decide)
+    assert dealt.name == "Retest"
+    assert isinstance(refused, Refused)
+
+
+def test_who_decides_in_this_moment_is_not_dealt_the_bug(study, decide, disputed, rating_ada, lee):
+    deal = {"study": study, "name": "Retest", "bugs": [disputed], "raters": [rating_ada], "kind": "retest"}
+    decided, refused = while_it_lasts(decide, lambda: open_round(**deal, by=lee))
+    assert decided[0].by == rating_ada
+    assert isinstance(refused, DatabaseError)
+    assert "who adjudicated a bug does not rate it" in str(refused)
+
+
+def test_who_is_handed_the_bug_in_this_moment_does_not_decide_on_it(decide, handing):
+    handed, refused = while_it_lasts(handing, decide)
+    assert handed.rater.username == "ada"
+    assert isinstance(refused, Refused)
+
+
+def test_who_decides_in_this_moment_is_not_handed_the_bug(decide, handing):
+    decided, refused = while_it_lasts(decide, handing)
+    assert decided[0].by.username == "ada"
+    assert isinstance(refused, DatabaseError)

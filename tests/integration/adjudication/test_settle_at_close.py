@@ -205,6 +205,17 @@ def test_the_same_finals_again_store_nothing_and_a_changed_one_supersedes(study,
     assert Resolution.objects.count() == 6
 
 
+def test_a_final_taken_back_leaves_the_one_before_and_not_the_votes_beside_it(study, bugs, alice, bob, lee):
+    round_ = imported_round(study)
+    for rater in (alice, bob):
+        vote(round_, bugs[0], rater, "type")
+    import_finals(study=study, rows=[final(study, bugs[0], "shape")], round_=round_, by=lee)
+    settle_at_close(round_=round_, by=lee)
+    changed = import_finals(study=study, rows=[final(study, bugs[0], "api")], round_=round_, by=lee)
+    withdraw_finals(study=study, resolution_ids=changed, by=lee)
+    assert settled(study) == [(1, "shape", "imported")]
+
+
 def test_labels_of_one_rater_are_that_raters_latest(study, main_round, bugs, alice, bob, lee):
     both(main_round, bugs[0], alice, bob, TYPE, {"cause": "shape", "stage": "training"})
     close(main_round, lee)

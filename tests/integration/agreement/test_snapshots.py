@@ -79,8 +79,7 @@ def test_pooled_raters_come_pair_by_pair_and_together():
 
 def test_pooled_figures_are_as_blind_as_the_least_blind_round():
     first = labelled({"alice": "XXYY", "bob": "XXYX"}, name="A")
-    second = round_of(first.study, {"alice": "XY", "bob": "XY"}, by=first.opened_by, name="B")
-    type(second).objects.filter(pk=second.pk).update(blindness="unknown")
+    round_of(first.study, {"alice": "XY", "bob": "XY"}, by=first.opened_by, name="B", blindness="unknown")
     assert pooled(first.study)[0]["blindness"] == "unknown"
 
 

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from annotator.accounts.models import User
-from annotator.adjudication.models import Resolution
+from annotator.adjudication.actions import adjudicate
+from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.queries import final_labels
 from annotator.agreement.queries import entries
 from annotator.codebook.models import Category
@@ -223,6 +224,16 @@ def test_stored_answer_is_never_overwritten(study: Study) -> None:
     report = bring(study, [["id", "c", "s"], ["x", "api", "deployment"], ["y", "api", ""]], mapping)
     assert codes(report["errors"]) == [(2, "contradicts_stored"), (2, "contradicts_stored")]
     assert answers(study) == [("x", "bob", "type")]
+
+
+def test_sheet_brings_no_answer_of_who_adjudicated_the_bug_here(study: Study, ada: User) -> None:
+    raters = {"alice": {"cause": "a"}, "bob": {"cause": "b"}}
+    bring(study, [["id", "a", "b"], ["x", "type", "api"]], {"item": KEYED, "raters": raters})
+    dispute = Dispute.objects.select_related("bug", "facet").get()
+    label = dispute.facet.categories.filter(name="api")
+    adjudicate(bug=dispute.bug, facet=dispute.facet, categories=label, reason="slip", by=ada)
+    report = bring(study, [["id", "c"], ["x", "api"]], {"item": KEYED, "raters": {"ada": {"cause": "c"}}})
+    assert codes(report["errors"]) == [(2, "adjudicated_here")]
 
 
 def test_blanks_are_no_agreement(study: Study) -> None:

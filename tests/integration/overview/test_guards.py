@@ -5,43 +5,133 @@ from typing import Any
 
 import pytest
 from django.core.management.sql import emit_pre_migrate_signal
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, models, transaction
+from django.utils import timezone
 
-from annotator.codebook.models import Version
+from annotator.adjudication import actions as adjudication
+from annotator.adjudication.models import Remark, Resolution, Stand
+from annotator.agreement.actions import continue_below_gate, take_snapshot
+from annotator.agreement.models import Snapshot
+from annotator.codebook.models import Category, Facet, Version
 from annotator.history.models import Event, Seal
 from annotator.history.tasks import seal
-from annotator.labeling.models import Answer, Assignment, Round
+from annotator.labeling.actions import note_further_bug
+from annotator.labeling.models import Answer, Assignment, Evidence, Flag, FurtherBug, Round, RoundBug
+from annotator.labeling.submission import Pin
 from annotator.overview import guards
 from annotator.overview.closing import close_round
 from annotator.screening.actions import close
 from annotator.screening.models import Candidate, Outcome, Reading, Screening, Vote
-from tests.factories import answer, make_round
+from annotator.studies.actions import change_protocol
+from annotator.studies.models import Deviation
+from annotator.studies.protocol import Protocol
+from annotator.web.errors import Refused
+from tests.factories import answer, make_bugs, make_round
 from tests.factories.screening import make_screening, screen
 
 GOOD = {"cause": "type", "stage": "training"}
+OTHER = {"cause": "api", "stage": "training"}
+PINS = [Pin("line", "F1-3", "sum.py:3", "total += 1")]
 
 
-def event() -> Any:
-    return Event.objects.filter(verb="opened a round")
+@pytest.fixture
+def rounds(study, bugs, alice, bob, ada, lee) -> None:
+    """A closed round with a dispute decided by Ada and one that waits; an open one that has begun; an imported one."""
+    over = make_round(study, bugs=bugs[:3], raters=[alice, bob], by=lee, name="over", gate_coefficient="kappa")
+    for bug in bugs[:2]:
+        answer(over, bug, alice, GOOD, pins=PINS)
+        answer(over, bug, bob, OTHER)
+    note_further_bug(assignment=turns("over").get(bug=bugs[0], rater=bob), note="Another one.", by=bob)
+    close_round(round_=over, by=lee)
+    continue_below_gate(round_=over, reason="Only a trial.", by=lee)
+    adjudication.adjudicate(bug=bugs[0], facet=facet("cause"), categories=[category("type")], reason="slip", by=ada)
+    adjudication.take_stand(bug=bugs[1], facet=facet("cause"), move="keep", by=alice)
+    adjudication.remark(bug=bugs[1], text="See the traceback.", by=bob)
+    change_protocol(study=study, protocol=Protocol(by_majority=True), reason="We are three by now.", by=lee)
+    begun = make_round(study, bugs=bugs[3:5], raters=[alice, bob], by=lee, name="begun")
+    answer(begun, bugs[3], alice, GOOD, pins=PINS)
+    answer(begun, bugs[3], alice, OTHER, pins=PINS)
+    note_further_bug(assignment=turns("begun").get(bug=bugs[3], rater=alice), note="One more.", by=alice)
+    sheet = Round.objects.create(study=study, number=9, name="sheet", state="imported", blindness="unknown")
+    given_in(sheet, bugs[5], alice)
+    take_snapshot(round_=sheet, by=lee)
+    screened(study, alice, lee)
+    seal()
 
 
-def given_again() -> None:
-    row = Answer.objects.filter(round__state="closed").first()
-    row.pk, row.is_current = None, False
-    row.save(force_insert=True)
+def screened(study: Any, reviewer: Any, lead: Any) -> None:
+    """A closed screening and an open one, each with a vote."""
+    closed = make_screening(study, reviewers=[reviewer], by=lead)
+    screen(closed, reviewer, {1: "in"})
+    close(screening=closed, by=lead)
+    screen(make_screening(study, reviewers=[reviewer], by=lead), reviewer, {1: "in"})
 
 
-def given(state: str) -> Any:
-    """An answer of the round in that state, with its key of the facet's other category at hand."""
-    return Answer.objects.filter(round__state=state, facet__key="cause")
+def given_in(round_: Round, bug: Any, rater: Any) -> Answer:
+    turn = Assignment.objects.create(
+        round=round_, bug=bug, rater=rater, position=0, state="submitted", submitted_at=timezone.now(), revision=1
+    )
+    chosen = category("type")
+    return Answer.objects.create(
+        assignment=turn, round=round_, bug=bug, rater=rater, facet=chosen.facet, category=chosen
+    )
 
 
-def another_category() -> int:
-    return given("open").get().facet.categories.get(name="api").pk
+def facet(key: str) -> Facet:
+    return Facet.objects.get(key=key)
 
 
-def turns(state: str) -> Any:
-    return Assignment.objects.filter(round__state=state)
+def category(name: str) -> Category:
+    return Category.objects.get(facet__key="cause", name=name)
+
+
+def turns(name: str) -> Any:
+    return Assignment.objects.filter(round__name=name)
+
+
+def one_round(name: str) -> Any:
+    return Round.objects.filter(name=name)
+
+
+def given(name: str, **more: Any) -> Any:
+    return Answer.objects.filter(round__name=name, facet__key="cause", **more)
+
+
+def quotes(name: str) -> Any:
+    return Evidence.objects.filter(assignment__round__name=name)
+
+
+def counts(name: str) -> Any:
+    return Snapshot.objects.filter(round__name=name)
+
+
+def decisions(**more: Any) -> Any:
+    return Resolution.objects.filter(facet__key="cause", **more)
+
+
+def decided_anew() -> Any:
+    """Ada's decision, replaced by another of hers."""
+    first = decisions(source="adjudicated").get()
+    by, seen = first.by, first.at.isoformat()
+    more = {"reason": "slip", "note": "Read again.", "by": by, "seen_at": seen}
+    adjudication.change_decision(bug=first.bug, facet=first.facet, categories=[category("api")], **more)
+    return decisions(pk=first.pk)
+
+
+def settled(number: int, **more: Any) -> Resolution:
+    """As Ada would decide, but for what is given."""
+    row = decisions(source="adjudicated").get()
+    turn = turns("over").filter(bug__number=number).first()
+    usual = {"bug": turn.bug, "round": turn.round, "source": "adjudicated", "by": row.by, "reason": "slip"}
+    return Resolution.objects.create(
+        study=row.study, facet=row.facet, **{"category": row.category, "is_current": False} | usual | more
+    )
+
+
+def stand(name: str, **more: Any) -> Stand:
+    turn = turns(name).filter(state="submitted").first()
+    usual = {"round": turn.round, "bug": turn.bug, "rater": turn.rater, "facet": facet("stage"), "move": "keep"}
+    return Stand.objects.create(**usual | more)
 
 
 def votes(state: str) -> Any:
@@ -61,44 +151,102 @@ def decided_early() -> None:
     Outcome.objects.create(candidate=votes("open")[0].candidate, decision="include", source="single")
 
 
+def again(row: models.Model, **changes: Any) -> None:
+    row.pk = None
+    for name, value in changes.items():
+        setattr(row, name, value)
+    row.save(force_insert=True)
+
+
+def late_round_bug(study: Any) -> None:
+    RoundBug.objects.create(round=one_round("over").get(), bug=make_bugs(study, 1)[0], position=9, overlap=2)
+
+
+def person(name: str) -> Any:
+    return type(turns("over").first().rater).objects.get(username=name)
+
+
+def by_one_who_rated() -> Resolution:
+    return settled(2, by=person("bob"))
+
+
+def by_one_who_is_to_rate() -> Resolution:
+    turn = turns("begun").filter(state="todo").first()
+    return settled(1, bug=turn.bug, by=turn.rater, note="Never answered so far.")
+
+
 BREAKS: dict[str, Callable[[], Any]] = {
-    "event_stays": lambda: event().update(verb="did nothing"),
-    "event_remains": lambda: event().delete(),
+    "event_stays": lambda: Event.objects.all().update(verb="did nothing"),
+    "event_remains": lambda: Event.objects.all().delete(),
     "seal_stays": lambda: Seal.objects.update(digest="0" * 64),
     "seal_remains": lambda: Seal.objects.all().delete(),
     "version_stays": lambda: Version.objects.update(document={}),
     "version_remains": lambda: Version.objects.all()._raw_delete("default"),
-    "answer_late": given_again,
-    "answer_changed": lambda: given("closed").update(is_current=False),
-    "answer_overwritten": lambda: given("open").update(category=another_category()),
-    "answer_removed": lambda: given("open").delete(),
-    "assignment_late": lambda: turns("closed").update(note="on second thought"),
-    "assignment_removed": lambda: turns("closed").filter(answers=None)._raw_delete("default"),
-    "round_reopened": lambda: Round.objects.filter(state="closed").update(state="open", closed_at=None),
+    "deviation_stays": lambda: Deviation.objects.update(reason="On reflection."),
+    "deviation_remains": lambda: Deviation.objects.all().delete(),
+    "round_reopened": lambda: one_round("over").update(state="open", closed_at=None),
+    "round_stays": lambda: one_round("over").update(gate_bound=0.1),
+    "round_goes_on": lambda: one_round("over").update(gate_continued_reason="Never mind."),
+    "round_begun": lambda: one_round("begun").update(gate_bound=0.1),
+    "round_remains": lambda: one_round("begun")._raw_delete("default"),
+    "round_bug_added": lambda: late_round_bug(one_round("over").get().study),
+    "round_bug_late": lambda: RoundBug.objects.filter(round__name="over").update(taken=1),
+    "round_bug_removed": lambda: RoundBug.objects.filter(round__name="over").delete(),
+    "round_bug_moved": lambda: RoundBug.objects.filter(round__name="begun").update(round=one_round("over").get()),
+    "assignment_added": lambda: again(turns("over").first(), rater=person("lee")),
+    "assignment_late": lambda: turns("over").update(note="on second thought"),
+    "assignment_removed": lambda: turns("begun").filter(state="todo").delete(),
+    "assignment_moved": lambda: turns("begun").filter(state="todo").update(round=one_round("over").get()),
+    "assignment_of_adjudicator": lambda: again(
+        turns("begun").first(), bug=decisions(source="adjudicated").get().bug, rater=person("ada")
+    ),
+    "evidence_late": lambda: again(quotes("over").first()),
+    "evidence_changed": lambda: quotes("over").update(is_current=False),
+    "evidence_overwritten": lambda: quotes("begun").update(quote="total += 2"),
+    "evidence_removed": lambda: quotes("begun").delete(),
+    "further_bug_late": lambda: again(FurtherBug.objects.filter(assignment__round__name="over").first()),
+    "further_bug_overwritten": lambda: FurtherBug.objects.update(note="None."),
+    "further_bug_removed": lambda: FurtherBug.objects.all().delete(),
+    "flag_early": lambda: Flag.objects.create(
+        assignment=turns("begun").first(), facet=facet("cause"), reason="A slip."
+    ),
+    "answer_late": lambda: again(given("over").first(), is_current=False),
+    "answer_second": lambda: again(given("begun", is_current=True).first(), slot=1),
+    "answer_changed": lambda: given("over").update(is_current=False),
+    "answer_overwritten": lambda: given("begun").update(category=category("shape")),
+    "answer_revived": lambda: given("begun", is_current=False).update(is_current=True),
+    "answer_removed": lambda: given("begun").delete(),
+    "snapshot_early": lambda: again(counts("over").get(), round=one_round("begun").get()),
+    "snapshot_stays": lambda: counts("over").update(is_current=False),
+    "snapshot_overwritten": lambda: counts("sheet").update(entries=[]),
+    "snapshot_remains": lambda: counts("over").delete(),
+    "resolution_early": lambda: settled(1, round=one_round("begun").get()),
+    "resolution_second": lambda: settled(1, slot=1),
+    "resolution_by_rater": by_one_who_rated,
+    "resolution_unexplained": lambda: settled(1, category=category("shape")),
+    "resolution_rewritten": lambda: decisions().update(note="As it was."),
+    "resolution_replaced": lambda: decided_anew().update(is_stale=True),
+    "resolution_revived": lambda: decided_anew().update(is_current=True),
+    "resolution_removed": lambda: decisions().delete(),
+    "stand_early": lambda: stand("begun"),
+    "stand_of_others": lambda: stand("over", rater=person("ada")),
+    "stand_overwritten": lambda: Stand.objects.update(why="Look again."),
+    "stand_revived": lambda: (Stand.objects.update(is_current=False), Stand.objects.update(is_current=True)),
+    "stand_remains": lambda: Stand.objects.all()._raw_delete("default"),
+    "remark_early": lambda: again(Remark.objects.first(), round=one_round("begun").get()),
+    "remark_stays": lambda: Remark.objects.update(text="Nothing."),
     "vote_late": lambda: voted("closed", 1),
     "vote_early": lambda: voted("open", 2),
     "vote_changed": lambda: votes("closed").update(decision="exclude"),
+    "vote_moved": lambda: votes("open").update(turn=2),
     "vote_removed": lambda: votes("closed").delete(),
     "reading_late": lambda: Reading.objects.filter(screening__state="closed").update(state="voted"),
     "outcome_early": decided_early,
     "outcome_overwritten": lambda: outcomes().update(decision="exclude"),
     "outcome_removed": lambda: outcomes().delete(),
     "screening_reopened": lambda: Screening.objects.filter(state="closed").update(state="open", closed_at=None),
+    "remark_remains": lambda: Remark.objects.all().delete(),
 }
-
-
-@pytest.fixture
-def rounds(study, bugs, alice, bob, lee) -> None:
-    """A closed round with a turn that was never taken, an open one with an answer, the same of screening, a sealed history."""
-    over = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=lee)
-    answer(over, bugs[0], alice, GOOD)
-    close_round(round_=over, by=lee)
-    answer(make_round(study, bugs=bugs[2:], raters=[alice, bob], by=lee), bugs[2], alice, GOOD)
-    closed = make_screening(study, reviewers=[alice], by=lee)
-    screen(closed, alice, {1: "in"})
-    close(screening=closed, by=lee)
-    screen(make_screening(study, reviewers=[alice], by=lee), alice, {1: "in"})
-    seal()
 
 
 def test_every_guard_is_tried_here():
@@ -107,24 +255,79 @@ def test_every_guard_is_tried_here():
 
 @pytest.mark.parametrize("name", BREAKS)
 def test_a_guard_holds(rounds, name):
-    said = guards.GUARDS[name][3]
-    with pytest.raises(DatabaseError, match=said), transaction.atomic():
+    with pytest.raises(DatabaseError, match=guards.GUARDS[name].said), transaction.atomic():
         BREAKS[name]()
 
 
-def test_the_gate_of_a_closed_round_stands(rounds):
-    with pytest.raises(DatabaseError, match="closed round"), transaction.atomic():
-        Round.objects.filter(state="closed").update(gate_bound=0.1)
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("gate_coefficient", ""),
+        ("gate_method", "value"),
+        ("gate_bound", 0.1),
+        ("gate_min_n", 1),
+        ("overlap", 9),
+        ("seed", 9),
+        ("lease_minutes", 1),
+        ("codebook_version", None),
+        ("blindness", "no"),
+        ("kind", "training"),
+        ("name", "Round 0"),
+        ("closed_at", timezone.now()),
+    ],
+)
+def test_all_of_a_closed_round_stands(rounds, name, changes):
+    with pytest.raises(DatabaseError, match="closed round stays"), transaction.atomic():
+        one_round("over").update(**{name: changes})
+
+
+@pytest.mark.parametrize("act", [lambda: by_one_who_rated(), lambda: by_one_who_is_to_rate()])
+def test_nobody_adjudicates_a_bug_of_their_own(rounds, act):
+    with pytest.raises(DatabaseError, match="does not adjudicate"), transaction.atomic():
+        act()
+
+
+@pytest.mark.parametrize("state", ["open", "closed"])
+def test_an_imported_round_stays_imported(rounds, state):
+    with pytest.raises(DatabaseError, match="goes from open to closed"), transaction.atomic():
+        one_round("sheet").update(state=state, closed_at=timezone.now() if state == "closed" else None)
+
+
+def test_no_answer_of_a_sheet_is_put_out_of_force(rounds):
+    with pytest.raises(DatabaseError, match="takes no answers"), transaction.atomic():
+        given("sheet").update(is_current=False)
+
+
+def test_an_imported_round_takes_further_sheets_and_gives_them_back(rounds, bob):
+    sheet = one_round("sheet").get()
+    further = given_in(sheet, Answer.objects.get(round=sheet).bug, bob)
+    turn = further.assignment
+    further.delete()
+    turn.delete()
+
+
+def test_a_closed_round_keeps_the_reason_to_go_on_that_is_written_after_it(rounds, study, alice, lee):
+    later = make_round(study, bugs=make_bugs(study, 1), raters=[alice], by=lee, name="later")
+    close_round(round_=later, by=lee)
+    one_round("later").update(gate_continued_reason="Because.", gate_continued_at=timezone.now())
+
+
+def test_another_count_of_a_closed_round_is_refused_in_words(rounds, monkeypatch):
+    from annotator.agreement import actions
+
+    monkeypatch.setattr(actions, "recompute", lambda round_: [])
+    with pytest.raises(Refused, match="stays as it was counted"):
+        actions.take_snapshot(round_=one_round("over").get(), by=None)
 
 
 def test_guards_are_put_back_as_often_as_one_likes(rounds):
     guards.after_migrate()
     guards.after_migrate()
     with pytest.raises(DatabaseError), transaction.atomic():
-        event().delete()
+        Event.objects.all().delete()
 
 
 def test_guards_step_aside_for_migrations(rounds):
     emit_pre_migrate_signal(verbosity=0, interactive=False, db="default")
-    assert event().delete()[0] == 2
+    assert Event.objects.all().delete()[0]
     guards.after_migrate()
