@@ -77,6 +77,26 @@ class Resolution(models.Model):
                 condition=Q(source="unresolved", category=None) | ~Q(source="unresolved") & Q(category__isnull=False),
                 name="resolution_category",
             ),
+            models.CheckConstraint(
+                condition=Q(
+                    source__in=[
+                        "unanimous",
+                        "majority",
+                        "discussed",
+                        "adjudicated",
+                        "single",
+                        "joint",
+                        "derived",
+                        "imported",
+                        "unresolved",
+                    ]
+                ),
+                name="resolution_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(reason__in=["", "slip", "misread", "guideline_gap", "ambiguous", "knowledge", "other"]),
+                name="resolution_reason",
+            ),
         ]
         indexes = [
             models.Index(
@@ -141,6 +161,7 @@ class Stand(models.Model):
             models.UniqueConstraint(
                 fields=["round", "bug", "facet", "rater"], condition=Q(is_current=True), name="stand_current"
             ),
+            models.CheckConstraint(condition=Q(move__in=["keep", "accept", "propose"]), name="stand_move"),
         ]
 
     def __str__(self) -> str:
@@ -184,7 +205,10 @@ class AuditPick(models.Model):
     decided_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["round", "bug"], name="audit_pick_once")]
+        constraints = [
+            models.UniqueConstraint(fields=["round", "bug"], name="audit_pick_once"),
+            models.CheckConstraint(condition=Q(outcome__in=["", "confirmed", "changed"]), name="audit_pick_outcome"),
+        ]
 
     def __str__(self) -> str:
         return f"audit of {self.bug}"

@@ -48,6 +48,10 @@ class Import(models.Model):
             models.CheckConstraint(
                 condition=~Q(state="running") | Q(lease_until__isnull=False), name="import_running_lease"
             ),
+            models.CheckConstraint(
+                condition=Q(state__in=["uploaded", "waiting", "running", "done", "failed", "undone"]),
+                name="import_state",
+            ),
         ]
 
     def __str__(self) -> str:

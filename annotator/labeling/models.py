@@ -89,6 +89,19 @@ class Round(models.Model):
                 condition=Q(state="closed", closed_at__isnull=False) | ~Q(state="closed") & Q(closed_at=None),
                 name="round_closed_at",
             ),
+            models.CheckConstraint(
+                condition=Q(kind__in=["training", "main", "relabel", "retest", "audit"]), name="round_kind"
+            ),
+            models.CheckConstraint(condition=Q(state__in=["open", "closed", "imported"]), name="round_state"),
+            models.CheckConstraint(
+                condition=Q(blindness__in=["enforced", "declared", "unknown", "no"]), name="round_blindness"
+            ),
+            models.CheckConstraint(condition=Q(design__in=["fixed", "rotating", "pool"]), name="round_design"),
+            models.CheckConstraint(
+                condition=Q(gate_coefficient__in=protocol.GateCoefficient.values), name="round_gate_coefficient"
+            ),
+            models.CheckConstraint(condition=Q(gate_method__in=protocol.GateMethod.values), name="round_gate_method"),
+            models.CheckConstraint(condition=Q(gate_bound__gte=-1, gate_bound__lte=1), name="round_gate_bound"),
         ]
 
     def __str__(self) -> str:
@@ -178,6 +191,13 @@ class Assignment(models.Model):
                 | ~Q(state="submitted") & Q(submitted_at=None),
                 name="assignment_submitted_at",
             ),
+            models.CheckConstraint(
+                condition=Q(state__in=["todo", "claimed", "submitted", "skipped", "covered", "parked"]),
+                name="assignment_state",
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__in=["", "sure", "fairly", "unsure"]), name="assignment_confidence"
+            ),
         ]
         indexes = [
             models.Index(fields=["round", "rater", "state", "position"], name="assignment_next"),
@@ -256,6 +276,9 @@ class Evidence(models.Model):
     class Meta:
         ordering = ["position"]
         verbose_name_plural = "evidence"
+        constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["line", "comment", "description"]), name="evidence_kind"),
+        ]
 
     def __str__(self) -> str:
         return self.place
@@ -275,6 +298,11 @@ class FurtherBug(models.Model):
     state = models.CharField(max_length=8, choices=State.choices, default=State.NEW)
     bug = models.ForeignKey(Bug, null=True, on_delete=models.PROTECT, related_name="+")  # what it became
     reason = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(state__in=["new", "matched", "refused"]), name="further_bug_state"),
+        ]
 
     def __str__(self) -> str:
         return self.note[:60]
@@ -333,6 +361,7 @@ class Flag(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["assignment", "facet"], condition=Q(state="new"), name="flag_once"),
+            models.CheckConstraint(condition=Q(state__in=["new", "accepted", "refused"]), name="flag_state"),
         ]
 
     def __str__(self) -> str:

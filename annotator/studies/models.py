@@ -111,5 +111,12 @@ class Session(models.Model):
     participants: "models.ManyToManyField[Any, Any]" = models.ManyToManyField(USER, related_name="+")
     notes = models.TextField(blank=True)
 
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["training", "discussion", "consensus"]), name="session_kind"
+            ),
+        ]
+
     def __str__(self) -> str:
         return f"{self.kind} of {self.started_at:%Y-%m-%d}"

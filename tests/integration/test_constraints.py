@@ -8,6 +8,7 @@ import pytest
 from django.apps import apps
 from django.db import IntegrityError, models, transaction
 
+from annotator.accounts.models import User
 from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
 from annotator.agreement.models import Snapshot
 from annotator.codebook.models import Category, Facet, Version
@@ -24,11 +25,14 @@ from annotator.collection.models import (
     Window,
 )
 from annotator.intake.models import Import
-from annotator.labeling.models import Answer, Assignment, Flag, RoundBug
+from annotator.labeling.actions import note_further_bug
+from annotator.labeling.models import Answer, Assignment, Evidence, Flag, RoundBug
+from annotator.labeling.submission import Pin
+from annotator.overview import guards
 from annotator.overview.closing import close_round
 from annotator.sampling.models import Drawn, Sample, Stratum, TopUp
 from annotator.screening.models import Candidate, Criterion, Outcome, Reading, Screening, Vote
-from annotator.studies.models import Membership
+from annotator.studies.models import Membership, Session
 from tests.factories import ItemFactory, RepositoryFactory, answer, make_round
 
 CONSTRAINTS = {
@@ -92,6 +96,7 @@ AGAIN: Mapping[str, dict[str, Any]] = {
 }
 CHANGED: Mapping[str, dict[str, Any]] = {
     "membership_role": {"role": "owner"},
+    "session_kind": {"kind": "picnic"},
     "facet_kind": {"kind": "free"},
     "category_merged": {"state": "merged"},
     "item_has_identity": {"identity": ""},
@@ -112,12 +117,33 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "drawn_taken_at": {"taken_at": None},
     "top_up_of_another": {"came": models.F("left")},
     "round_closed_at": {"state": "closed"},
+    "round_kind": {"kind": "trial"},
+    "round_state": {"state": "shut"},
+    "round_blindness": {"blindness": "perhaps"},
+    "round_design": {"design": "chance"},
+    "round_gate_coefficient": {"gate_coefficient": "phi"},
+    "round_gate_method": {"gate_method": "upper"},
+    "round_gate_bound": {"gate_bound": 1.1},
     "round_bug_taken": {"taken": 3},
     "assignment_submitted_at": {"state": "submitted"},
+    "assignment_state": {"state": "lost"},
+    "assignment_confidence": {"confidence": "very"},
+    "evidence_kind": {"kind": "dream"},
+    "further_bug_state": {"state": "seen"},
+    "flag_state": {"state": "seen"},
     "resolution_by_and_reason": {"source": "adjudicated"},
     "resolution_category": {"category": None},
+    "resolution_source": {"source": "decreed"},
+    "resolution_reason": {
+        "source": "adjudicated",
+        "by": models.Subquery(User.objects.values("pk")[:1]),
+        "reason": "whim",
+    },
+    "stand_move": {"move": "ignore"},
+    "audit_pick_outcome": {"outcome": "lost"},
     "dispute_open_is_current": {"is_current": False},
     "import_running_lease": {"state": "running"},
+    "import_state": {"state": "lost"},
     "harvest_running_lease": {"state": "running"},
     "window_ends_after": {"ends": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
     "finding_fetched_has_item": {"state": "fetched"},
@@ -153,7 +179,8 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     answer(over, bugs[1], bob, {"cause": "api", "stage": "training"})
     close_round(round_=over, by=lee)
     still = make_round(study, bugs=bugs[2:], raters=[alice, bob], by=lee)
-    answer(still, bugs[2], alice, {"cause": "type", "stage": "training"})
+    pins = [Pin("line", "F1-3", "sum.py:3", "total += 1")]
+    answer(still, bugs[2], alice, {"cause": "type", "stage": "training"}, pins=pins)
     item, bug, dispute = bugs[0].item, bugs[0], Dispute.objects.get(study=study)
     facet = Facet.objects.get(codebook__study=study, key="cause")
     top = facet.categories.get(name="type")
@@ -163,6 +190,10 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     sample = Sample.objects.create(study=study, number=1, name="Sample 1", rule={}, seed=1, pool_size=1)
     stratum = Stratum.objects.create(sample=sample, size=1)
     taken = {"stratum": stratum, "item": item, "state": Drawn.State.TAKEN, "taken_at": june}
+    noted = note_further_bug(
+        assignment=Assignment.objects.get(round=still, bug=bugs[2], rater=bob), note="Two.", by=bob
+    )
+    guards.remove()  # they would speak first, and are tried on their own
     return {
         type(row): row
         for row in (
@@ -171,6 +202,7 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             Drawn.objects.create(sample=sample, position=1, **taken),
             TopUp.objects.create(sample=sample, left=bugs[4], came=bugs[5]),
             Membership.objects.filter(study=study).first(),
+            Session.objects.create(study=study, kind="consensus", started_by=lee),
             facet,
             top,
             Version.objects.get(codebook__study=study),
@@ -189,6 +221,8 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             RoundBug.objects.filter(round=still).first(),
             Assignment.objects.filter(round=still, state="todo").first(),
             Answer.objects.filter(round=still).first(),
+            Evidence.objects.filter(assignment__round=still).get(),
+            noted,
             Snapshot.objects.get(round=over),
             Resolution.objects.filter(bug=bug, facet=facet).get(),
             dispute,
@@ -216,6 +250,22 @@ def broken(error: IntegrityError, constraint: models.BaseConstraint, model: type
 
 def test_every_constraint_is_tried_here():
     assert {*AGAIN, *CHANGED} == set(CONSTRAINTS)
+
+
+WORDS = [
+    (model, field)
+    for model in apps.get_models()
+    if model._meta.app_label in ("labeling", "adjudication", "intake", "studies")
+    for field in model._meta.concrete_fields
+    if field.choices
+]
+
+
+@pytest.mark.parametrize(("model", "field"), WORDS, ids=str)
+def test_a_word_is_one_of_those_that_are_known(model, field):
+    words = [value for value, _ in field.choices]
+    known = models.Q((f"{field.name}__in", words if "" in words or not field.blank else ["", *words]))
+    assert known in [getattr(constraint, "condition", None) for constraint in model._meta.constraints]
 
 
 @pytest.mark.parametrize("name", AGAIN)
