@@ -4,11 +4,11 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from annotator.clients.github.client import Page
 from annotator.clients.github.copies import Copy, Glance, PullRequestCopy
 from annotator.clients.github.search import says
 from annotator.clients.github.windows import CAP, pieces
 from annotator.clients.github.windows import Window as Period
+from annotator.collection import edits
 from annotator.collection.filling import keep_threads
 from annotator.collection.models import Finding, Item, Repository, Window
 from annotator.collection.wanted import Wanted
@@ -99,6 +99,7 @@ def keep(run: "Harvester", window: Window, copies: Sequence[Copy]) -> None:
     room = run.room(repository)
     if room is not None:
         good = sorted(good, key=lambda copy: (moment_of(copy, run.wanted), copy.number), reverse=True)[:room]
+    edits.compare(run, repository, good)
     items = keep_threads(study=run.harvest.study, repository=repository, found=good)
     findings = []
     for copy in fresh:
@@ -180,29 +181,16 @@ def add_by_number(run: "Harvester", window: Window, glances: Sequence[Glance]) -
 
 
 def look(run: "Harvester", window: Window) -> None:
-    """One light page of a window that was listed before: what is new is fetched, what was edited is marked."""
+    """One light page of a window that was listed before: what is new is fetched, what was edited is compared."""
     page = run.github.glances(run.query(window.repository), period(window), after=window.cursor)
     if not page.total and window.hits and _was_renamed(run, window):
         return
+    edits.follow(run, window.repository, page.hits)
     with run.held():
         add_by_number(run, window, page.hits)
-        _mark_edited(run, window, page)
         window.hits = page.total
         window.is_capped = page.total > CAP
         is_over = not page.after or page.after == window.cursor
         window.cursor = "" if is_over else page.after
         window.state = Window.State.DONE if is_over else Window.State.LOOKING
         window.save()
-
-
-def _mark_edited(run: "Harvester", window: Window, page: Page[Glance]) -> None:
-    """The copy stays as it was found; that there is a later edit is noted."""
-    seen = {glance.number: glance.updated_at for glance in page.hits if glance.updated_at}
-    known = Finding.objects.filter(harvest=run.harvest, repository=window.repository, number__in=seen)
-    edited = []
-    for finding in known.exclude(updated_at=None):
-        later = seen[finding.number]
-        if finding.updated_at and later > finding.updated_at and later != finding.edited_at:
-            finding.edited_at = later
-            edited.append(finding)
-    Finding.objects.bulk_update(edited, ["edited_at"])
