@@ -18,6 +18,7 @@ STAGES = [
     ("Overview", "overview:home", "overview"),
     ("Collection", "collection:harvests", "collection"),
     ("Screening", "screening:overview", "screening"),
+    ("Sampling", "sampling:samples", "sampling"),
     ("Labeling", "labeling:rounds", "labeling"),
     ("Agreement", "agreement:trend", "agreement"),
     ("Adjudication", "adjudication:queue", "adjudication"),

@@ -1,6 +1,6 @@
 """How a sample stands: its strata, what is wanted of them, and which of the reserve would replace which bug."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 
 from annotator.sampling.models import Bug, Drawn, Sample, Stratum
+from annotator.sampling.rules import Rule
 
 State = Drawn.State
 
@@ -128,33 +129,27 @@ def _has_a_bug() -> Exists:
     return Exists(Bug.objects.filter(item=OuterRef("item")))
 
 
+def total(of: Sequence[Part]) -> Part:
+    """All strata as one."""
+    names = ("size", "taken", "overtaken", "bugs", "left", "unreplaced", "wanted")
+    return Part(0, "", quota=None, **{name: sum(getattr(part, name) for part in of) for name in names})
+
+
 @dataclass(frozen=True)
 class Line:
     """A sample in a list of samples."""
 
     sample: Sample
-    taken: int
-    reserve: int
-    bugs: int
-    left: int
-    wanted: int
+    all: Part
 
     @property
-    def staying(self) -> int:
-        return self.bugs - self.left
+    def rule(self) -> Rule:
+        return Rule.of(self.sample.rule)
 
 
-def lines(samples: Collection[Sample]) -> list[Line]:
+def lines(samples: Iterable[Sample]) -> list[Line]:
     return [line(sample) for sample in samples]
 
 
 def line(sample: Sample) -> Line:
-    of = parts(sample)
-    return Line(
-        sample=sample,
-        taken=sum(part.taken for part in of),
-        reserve=sum(part.reserve for part in of),
-        bugs=sum(part.bugs for part in of),
-        left=sum(part.left for part in of),
-        wanted=sum(part.wanted for part in of),
-    )
+    return Line(sample, total(parts(sample)))

@@ -22,6 +22,7 @@ class BugShape(serializers.Serializer[Bug]):
     title = serializers.CharField(source="item.title")
     state = serializers.CharField(source="item.state")
     author = serializers.CharField(source="item.author")
+    left = serializers.CharField(source="left_reason", help_text="why it is no longer studied; empty: it is")
 
     def get_repository(self, bug: Bug) -> str:
         return bug.item.repository.label if bug.item.repository else ""

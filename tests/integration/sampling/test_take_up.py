@@ -23,7 +23,7 @@ def test_the_quota_is_taken_from_the_top_and_the_rest_is_reserve(pool, draw, lee
         (item, 1) for item in sample.drawn.filter(position__lte=10).values_list("item", flat=True)
     }
     assert set(sample.drawn.filter(position__lte=10).values_list("state", flat=True)) == {"taken"}
-    told = line(sample)
+    told = line(sample).all
     assert (told.taken, told.reserve, told.bugs, told.wanted) == (10, 30, 10, 10)
     assert Event.objects.filter(verb="took up a sample", label="Main sample").count() == 1
 
@@ -66,7 +66,7 @@ def test_a_further_bug_of_an_item_counts(study, pool, draw, lee):
     (first, *_) = take_up(sample=sample, by=lee, most=5)
     add_bugs(study=study, places=[(first.item, 2)], by=lee)
     assert len(take_up(sample=sample, by=lee)) == 4
-    assert line(sample).bugs == 10
+    assert line(sample).all.bugs == 10
 
 
 def test_what_became_a_bug_in_another_way_is_passed_over(study, pool, draw, lee):
