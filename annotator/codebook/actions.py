@@ -236,34 +236,41 @@ def edit_category(
 
 
 @transaction.atomic
-def remove_category(
-    *, category: Category, by: User, reason: str = "", seen: int | None = None, undoes: Change | None = None
-) -> Category | None:
+def remove_category(*, category: Category, by: User, reason: str = "", seen: int | None = None) -> Category | None:
     """Delete a category while nothing stands on the codebook; afterwards retire it, whether or not anybody chose it."""
-    codebook = _locked(category.facet.codebook)
-    category = Category.objects.select_related("facet").get(pk=category.pk)
-    refuse_changed(codebook, [category.uid], seen=seen)
-    _refuse_inactive(category)
-    _refuse_needed(category)
-    is_deleted = not is_in_use(codebook) and _can_go(Category.objects.filter(pk=category.pk))
+    kept = retire_categories(rows=[category], by=by, reason=reason, seen=seen)
+    return kept[0] if kept else None
+
+
+@transaction.atomic
+def retire_categories(
+    *,
+    rows: Sequence[Category],
+    by: User,
+    reason: str = "",
+    seen: int | None = None,
+    undoes: Change | None = None,
+) -> list[Category]:
+    """Those that are still there afterwards: all, or none while nothing stood on the codebook."""
+    codebook = _locked(rows[0].facet.codebook)
+    rows = list(Category.objects.select_related("facet").filter(pk__in=[row.pk for row in rows]))
+    facet, names = rows[0].facet, {row.uid: row.name for row in rows}
+    refuse_changed(codebook, names, seen=seen)
+    for row in rows:
+        _refuse_inactive(row)
+        _refuse_needed(row, besides=rows)
+    mine = Category.objects.filter(pk__in=[row.pk for row in rows])
+    is_deleted = not is_in_use(codebook) and _can_go(mine)
     if not is_deleted:
-        category.state, category.hotkey = RETIRED, ""
-        category.save(update_fields=["state", "hotkey"])
-    done = "deleted" if is_deleted else "retired"
-    version = _settle(codebook, by=by, reason=reason or f"{_short(category.name)} {done} from {category.facet.name}")
-    note(
-        version,
-        act=Change.Act.RETIRE,
-        facet=category.facet,
-        categories=[category.uid],
-        new={"names": {category.uid: category.name}, **({"deleted": True} if is_deleted else {})},
-        by=by,
-        reason=reason,
-        undoes=undoes,
-    )
-    old = {"uid": category.uid, "name": category.name}
-    _record(f"{done} a category", codebook, by=by, label=category.name, old=old, why=reason)
-    return None if is_deleted else category
+        mine.update(state=RETIRED, hotkey="")
+    done, label = "deleted" if is_deleted else "retired", _count(rows)
+    version = _settle(codebook, by=by, reason=reason or f"{label} {done} from {facet.name}")
+    new = {"names": names, **({"deleted": True} if is_deleted else {})}
+    note(version, act=Change.Act.RETIRE, facet=facet, categories=names, new=new, by=by, reason=reason, undoes=undoes)
+    old = {"uid": rows[0].uid, "name": rows[0].name} if len(rows) == 1 else {"names": list(names.values())}
+    verb = f"{done} a category" if len(rows) == 1 else f"{done} categories"
+    _record(verb, codebook, by=by, label=label, old=old, why=reason)
+    return [] if is_deleted else list(mine.select_related("facet"))
 
 
 @transaction.atomic
@@ -287,31 +294,35 @@ def withdraw_categories(*, codebook: Codebook, category_ids: Sequence[int], by: 
     _record("withdrew categories", codebook, by=by, old={"names": said}, why=reason)
 
 
-@transaction.atomic
-def restore_category(*, category: Category, by: User, reason: str = "", undoes: Change | None = None) -> Category:
+def restore_category(*, category: Category, by: User, reason: str = "") -> Category:
     """Take a retired category back into use, under its old id."""
-    codebook = _locked(category.facet.codebook)
-    category = Category.objects.select_related("facet").get(pk=category.pk)
-    if category.state != RETIRED:
-        raise Refused(f"“{_short(category.name)}” is not retired.")
-    refuse_taken(category)
-    category.state, category.parent = ACTIVE, parent_in_use(category)
-    category.save(update_fields=["state", "parent"])
-    said = reason or f"{_short(category.name)} taken back into {category.facet.name}"
-    version = _settle(codebook, by=by, reason=said)
-    note(
-        version,
-        act=Change.Act.RESTORE,
-        facet=category.facet,
-        categories=[category.uid],
-        new={"names": {category.uid: category.name}},
-        by=by,
-        reason=reason,
-        undoes=undoes,
-    )
-    _record("restored a category", codebook, by=by, label=category.name, new={"uid": category.uid}, why=reason)
-    category.refresh_from_db()
-    return category
+    return restore_categories(rows=[category], by=by, reason=reason)[0]
+
+
+@transaction.atomic
+def restore_categories(
+    *, rows: Sequence[Category], by: User, reason: str = "", undoes: Change | None = None
+) -> list[Category]:
+    codebook = _locked(rows[0].facet.codebook)
+    wanted = Category.objects.filter(pk__in=[row.pk for row in rows])
+    rows = list(wanted.select_related("facet", "parent__merged_into"))
+    facet, names = rows[0].facet, {row.uid: row.name for row in rows}
+    for row in rows:
+        if row.state != RETIRED:
+            raise Refused(f"“{_short(row.name)}” is not retired.")
+        refuse_taken(row)
+        row.state = ACTIVE
+    Category.objects.bulk_update(rows, ["state"], batch_size=500)
+    for row in rows:
+        row.parent = parent_in_use(row)
+    Category.objects.bulk_update(rows, ["parent"], batch_size=500)
+    label = _count(rows)
+    version = _settle(codebook, by=by, reason=reason or f"{label} taken back into {facet.name}")
+    new = {"names": names}
+    note(version, act=Change.Act.RESTORE, facet=facet, categories=names, new=new, by=by, reason=reason, undoes=undoes)
+    verb = "restored a category" if len(rows) == 1 else "restored categories"
+    _record(verb, codebook, by=by, label=label, new={"uid": rows[0].uid}, why=reason)
+    return list(wanted.select_related("facet"))
 
 
 # --- what they have in common
@@ -319,7 +330,9 @@ def restore_category(*, category: Category, by: User, reason: str = "", undoes: 
 
 def parent_in_use(category: Category) -> Category | None:
     """Where it comes back to: below what took its parent's place, or to the top."""
-    parent = category.parent
+    if category.parent_id is None:
+        return None
+    parent = Category.objects.filter(pk=category.parent_id).select_related("merged_into").first()
     if parent is not None and parent.state == Category.State.MERGED:
         parent = parent.merged_into
     return parent if parent is not None and parent.state == ACTIVE else None
@@ -352,10 +365,10 @@ def _refuse_inactive(category: Category) -> None:
         raise Refused(f"“{_short(category.name)}” is retired. Restore it before changing it.")
 
 
-def _refuse_needed(category: Category) -> None:
+def _refuse_needed(category: Category, *, besides: Sequence[Category]) -> None:
     if category.facet.is_verdict and category.name in {Category.BUG, Category.NOT_A_BUG}:
         raise Refused(f"“{category.name}” is built in and stays.")
-    if category.children.filter(state=ACTIVE).exists():
+    if category.children.filter(state=ACTIVE).exclude(pk__in=[row.pk for row in besides]).exists():
         raise BadInput(f"“{_short(category.name)}” has narrower categories. Move or remove those first.")
 
 
@@ -371,3 +384,7 @@ def _place_on_scale(facet: Facet, rows: Sequence[Category]) -> None:
     top = facet.categories.filter(state=ACTIVE).aggregate(top=Max("rank"))["top"] or 0
     for n, row in enumerate((row for row in rows if row.rank is None), 1):
         row.rank = top + n
+
+
+def _count(rows: Sequence[Category]) -> str:
+    return _short(rows[0].name) if len(rows) == 1 else f"{len(rows)} categories"
