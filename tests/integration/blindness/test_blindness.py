@@ -330,5 +330,14 @@ def test_first_reviewers_whole_reading_is_the_same(recorded):
 
 def test_the_walk_reaches_the_pages_that_matter(world):
     found = every_address(values(world))
-    for part in ["/rounds/2/label/", "/rounds/2/bugs/3/", "/agreement/", "/adjudication/", "/history/", "/screening/2/read/", "/screening/2/candidates/1/", "/api/v1/"]:
+    for part in [
+        "/rounds/2/label/",
+        "/rounds/2/bugs/3/",
+        "/agreement/",
+        "/adjudication/",
+        "/history/",
+        "/screening/2/read/",
+        "/screening/2/candidates/1/",
+        "/api/v1/",
+    ]:
         assert any(part in address for address in found), part
