@@ -20,7 +20,7 @@ from annotator.intake.columns import (
     Facet,
 )
 from annotator.intake.identity import read_number, read_url
-from annotator.intake.sheets import Sheet
+from annotator.intake.sheets import Sheet, seems_headed_twice
 
 NAMES = {
     "item.url": {"url", "link", "pr url", "issue url", "address", "html url", "bug url", "pull request url"},
@@ -45,6 +45,8 @@ NAMES = {
 }
 RATER_WORDS = re.compile(r"\b(?:rater|annotator|reviewer|author|coder|labeler|labeller) ?(?:\d{1,2}|[a-z])\b")
 NOTES = {"note", "notes", "comment", "comments", "rationale", "reason", "why", "remark", "remarks"}
+SETTLED = ("final", "agreed", "gold", "settled")
+LETTERS = "abcdef"
 TRUTHS = {"true", "false", "yes", "no", "include", "exclude", "0", "1", "x"}
 HALF, MOST = 0.5, 0.9
 
@@ -84,6 +86,10 @@ class Guesser:
     def words(self, place: int) -> str:
         return plain(self.sheet.labels[place])
 
+    def lowest(self, place: int) -> str:
+        """The header just above the data: what stands over several columns may not be meant for this one."""
+        return plain(self.sheet.header[-1][place]) if self.sheet.header else ""
+
     def cells(self, place: int) -> list[str]:
         return [cell for row in self.sheet.rows if (cell := trim(row.cells[place]))]
 
@@ -115,10 +121,10 @@ class Guesser:
         if not cells:
             return Chosen()
         if words in self.facet_words:
-            return Chosen(f"{FINAL}:{self.facet_words[words].key}")
+            return self.named_alike(place, self.facet_words[words])
         for facet_words, facet in self.facet_words.items():
             rest = without(words, facet_words)
-            if rest in ("final", "agreed", "gold", "settled"):
+            if rest in SETTLED or without(self.lowest(place), facet_words) in SETTLED:
                 return Chosen(f"{FINAL}:{facet.key}")
             if rest and (whose := self.person(rest)):
                 return Chosen(f"{RATER}:{facet.key}", whose)
@@ -127,6 +133,13 @@ class Guesser:
             if rest and (whose := self.person(rest)):
                 return Chosen(f"{RATER}:{CONFIDENCE if note == CONFIDENCE else NOTE}", whose)
         return Chosen()
+
+    def named_alike(self, place: int, facet: Facet) -> Chosen:
+        """A facet's own name alone is the final label; where several columns have it, each is a rater's."""
+        alike = [at for at in range(self.sheet.width) if self.words(at) == self.words(place) and self.cells(at)]
+        if len(alike) == 1 or len(alike) > len(LETTERS):
+            return Chosen(f"{FINAL}:{facet.key}")
+        return Chosen(f"{RATER}:{facet.key}", f"rater-{LETTERS[alike.index(place)]}")
 
     def person(self, words: str) -> str:
         for name in self.people:
@@ -213,9 +226,4 @@ def guess(sheet: Sheet, facets: list[Facet], people: list[str]) -> Choices:
 
 
 def guess_header_rows(records: list[list[str]]) -> int:
-    """Two where the first row has gaps that the second fills, else one."""
-    if len(records) < 3:
-        return 1
-    first, second = ([bool(cell.strip()) for cell in row] for row in records[:2])
-    filled = sum(1 for at, has in enumerate(second) if has and not (at < len(first) and first[at]))
-    return 2 if filled > len(second) / 2 and any(first) and len(set(records[1])) > 1 else 1
+    return 2 if seems_headed_twice(records) else 1

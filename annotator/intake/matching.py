@@ -29,7 +29,7 @@ def locate(sheet: Sheet, source: Source | None, path: str = "") -> Cell:
     if source is None:
         return NOWHERE
     if isinstance(source, Column):
-        return Cell(sheet.place(source.reference), "", source.reference)
+        return Cell(sheet.place(source.reference), "", sheet.said(source.reference))
     return Cell(-1, source.value, path)
 
 

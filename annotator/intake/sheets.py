@@ -15,7 +15,7 @@ OLE, PDF = b"\xd0\xcf\x11\xe0", b"%PDF"
 SAFE_NAME = "spreadsheet-safe"  # an export whose formula-like cells begin with an apostrophe
 SAFE_PREFIXED = re.compile(r"\A'(?='*[=+\-@\t\r\n])")
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-LISTED, MOST_MERGED = 12, 500_000
+LISTED, MOST_MERGED, LONGEST_SAID = 12, 500_000, 60
 
 
 class Row(NamedTuple):
@@ -65,6 +65,15 @@ class Sheet:
         if len(self.header) > 1:
             raise BadInput(f"Two rows head this sheet, so name “{reference}” by its place{self.hint(reference)}.")
         return self.named(reference)
+
+    def said(self, reference: str) -> str:
+        """The column in words: one that is named by its place says its header, too."""
+        return self.called(self.place(reference)) if PLACE.match(reference.strip()) else reference
+
+    def called(self, place: int) -> str:
+        """“#6 (Impact / Final)”, or its place alone where no header names it."""
+        is_named = any(row[place].strip() for row in self.header)
+        return f"#{place + 1} ({self.labels[place][:LONGEST_SAID]})" if is_named else f"#{place + 1}"
 
     def numbered(self, number: int, reference: str) -> int:
         if not 1 <= number <= self.width:
@@ -159,6 +168,24 @@ def read_sheet(grid: Grid, *, header_rows: int = 1) -> Sheet:
     return sheet
 
 
+def seems_headed_twice(records: list[list[str]]) -> bool:
+    """Whether the first two rows head the data: the upper has gaps that the lower fills, or says one thing of several."""
+    if len(records) < 3:
+        return False
+    first, second = ([squeeze(cell) for cell in row] for row in records[:2])
+    upper, lower = [cell for cell in first if cell], [cell for cell in second if cell]
+    if not upper or len(set(lower)) < 2:
+        return False
+    filled = sum(1 for at, cell in enumerate(second) if cell and not (at < len(first) and first[at]))
+    is_said_of_several = len(set(upper)) <= len(upper) / 2 and not any(map(is_value, lower))
+    return filled > len(second) / 2 or is_said_of_several
+
+
+def is_value(cell: str) -> bool:
+    """A number or an address: nothing that heads a column."""
+    return "://" in cell or cell.replace(".", "", 1).replace("-", "", 1).isdigit()
+
+
 def is_empty(cells: list[str]) -> bool:
     return not any(cells) or not any(map(str.strip, cells))
 
@@ -217,6 +244,9 @@ def carried(row: list[str]) -> list[str]:
 
 
 def remarks_on(sheet: Sheet, grid: Grid) -> Iterator[Remark]:
+    if len(sheet.header) == 1 and seems_headed_twice(grid.records):
+        text = "This row seems to head the data, too: say header_rows: 2, and name columns by their place."
+        yield Remark(2, "", "second_header_row", text)
     head = used_width(sheet.header[-1]) if len(sheet.header) == 1 else sheet.width
     longer = [row.number for row in sheet.rows if any(row.cells[head:]) and used_width(row.cells) > head]
     if longer:
@@ -224,7 +254,7 @@ def remarks_on(sheet: Sheet, grid: Grid) -> Iterator[Remark]:
         yield Remark(longer[0], f"#{head + 1}", "beyond_header", text)
     for number, column in grid.uncached:
         text = "The workbook stores no value for this formula: open and save it in a spreadsheet program."
-        yield Remark(number, f"#{column}", "formula_without_value", text)
+        yield Remark(number, sheet.called(column - 1), "formula_without_value", text)
 
 
 def flaws_in(rows: list[Row]) -> Iterator[tuple[int, int]]:

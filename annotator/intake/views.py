@@ -130,6 +130,8 @@ def columns_page(
         "sheet": sheet,
         "header_rows": len(sheet.header),
         "header_choices": range(MOST_HEADER_ROWS + 1),
+        "example": next((label for label in sheet.labels if " / " in label), ""),
+        "is_guessed": request.method == "GET" and "header_rows" not in request.GET and not row.mapping,
         "lines": lines,
         "groups": columns.meanings(facets),
         "with_person": [key for _, group in columns.meanings(facets) for key, _ in group if columns.needs_person(key)],

@@ -46,8 +46,30 @@ def test_json_has_the_promised_keys(study: Study, files: tuple[Path, Path]) -> N
 
 def test_dry_run_stores_nothing(study: Study, files: tuple[Path, Path]) -> None:
     code, out, _ = command(study.slug, files[0], "--mapping", files[1], "--dry-run", "--json")
-    assert (code, json.loads(out)["bugs_created"]) == (0, 2)
+    assert (code, json.loads(out)["bugs_created"], json.loads(out)["dry_run"]) == (0, 2, True)
     assert not Bug.objects.exists()
+
+
+def test_people_are_told_that_a_dry_run_stored_nothing(study: Study, files: tuple[Path, Path]) -> None:
+    _, out, _ = command(study.slug, files[0], "--mapping", files[1], "--dry-run")
+    assert "This was a dry run: nothing was stored." in out
+    _, out, _ = command(study.slug, files[0], "--mapping", files[1])
+    assert "dry run" not in out
+
+
+def test_a_remark_on_no_row_names_none(study: Study, files: tuple[Path, Path]) -> None:
+    files[1].write_text("item: {key: id}\nraters: {dora: {cause: c}}\n")
+    _, out, _ = command(study.slug, files[0], "--mapping", files[1])
+    assert "dora" in out
+    assert "None" not in out
+
+
+def test_a_column_named_by_its_place_is_told_with_its_header(study: Study, files: tuple[Path, Path]) -> None:
+    files[0].write_text("id,c\nx,Crush\n")
+    files[1].write_text('item: {key: "#1"}\nraters: {alice: {cause: "#2"}}\n')
+    _, out, err = command(study.slug, files[0], "--mapping", files[1], "--json")
+    assert json.loads(out)["errors"][0]["column"] == "#2 (c)"
+    assert "row 2, column #2 (c): " in err
 
 
 @pytest.mark.parametrize("dry", [[], ["--dry-run"]])

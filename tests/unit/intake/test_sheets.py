@@ -8,7 +8,8 @@ import zipfile
 import pytest
 from openpyxl import Workbook
 
-from annotator.intake.sheets import Row, Sheet, read_grid, read_sheet
+from annotator.intake.delimited import read_delimited
+from annotator.intake.sheets import Row, Sheet, read_grid, read_sheet, seems_headed_twice
 from annotator.web.errors import BadInput
 
 
@@ -116,6 +117,34 @@ def test_two_header_rows_are_named_by_place_alone() -> None:
         found.place("Scenario")
 
 
+def test_a_column_named_by_its_place_says_its_header() -> None:
+    found = sheet(",Impact,\nURL,Final,Conflict,\nu,a,b,c\n", header_rows=2)
+    assert [found.said(f"#{n}") for n in range(1, 5)] == [
+        "#1 (URL)",
+        "#2 (Impact / Final)",
+        "#3 (Impact / Conflict)",
+        "#4",
+    ]
+    assert sheet("id,cause\n1,a\n").said("cause") == "cause"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_headed_twice"),
+    [
+        (",Reviewer 1,,Reviewer 2,\nURL,Scenario,Note,Scenario,Note\nu,a,b,c,d\n", True),
+        ("A,A,B,B\ncause,stage,cause,stage\na,b,c,d\n", True),
+        ("id,cause\n1,a\n2,b\n", False),
+        ("id,,cause\n1,x,a\n2,y,b\n", False),
+        ("a,a,b,b\n1,2,3,4\n5,6,7,8\n", False),
+        ("id,cause\n1,a\n", False),
+    ],
+)
+def test_two_rows_that_head_the_data_are_noticed(text: str, is_headed_twice: bool) -> None:
+    assert seems_headed_twice(read_delimited(text.encode(), filename="s.csv")) is is_headed_twice
+    codes = [remark.code for remark in sheet(text).remarks]
+    assert ("second_header_row" in codes) is is_headed_twice
+
+
 def test_workbook_cells_are_text_as_people_read_them() -> None:
     import datetime as dt
 
@@ -167,7 +196,7 @@ def test_formula_gives_its_stored_value_and_without_one_a_warning() -> None:
     found = sheet(zipped(data), filename="s.xlsx")
     assert cells(found) == [["x", "2"], ["y", ""]]
     assert [(remark.row, remark.column, remark.code) for remark in found.remarks] == [
-        (3, "#2", "formula_without_value")
+        (3, "#2 (b)", "formula_without_value")
     ]
 
 

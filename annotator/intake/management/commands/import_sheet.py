@@ -33,7 +33,7 @@ class Command(Base):
         grid = read_grid(data, filename=path.name, sheet=mapping.sheet)
         sheet = read_sheet(grid, header_rows=mapping.header_rows)
         if options["dry_run"]:
-            report = dry_run(study=study, sheet=sheet, mapping=mapping).report()
+            report = dry_run(study=study, sheet=sheet, mapping=mapping).report() | {"dry_run": True}
         else:
             report = import_file(study=study, filename=path.name, data=data, sheet=sheet, mapping=mapping, by=None)
         self.refuse_errors(report, as_json=options["json"])
@@ -46,13 +46,22 @@ class Command(Base):
         if as_json:
             self.stdout.write(json.dumps(report, ensure_ascii=False, allow_nan=False))
         first, more = errors[0], len(errors) - 1
-        where = f"row {first['row']}, column {first['column']}: " if first["row"] else f"{first['column']}: "
         rest = f" ({len(errors)} errors in all)" if more else " (1 error)"
-        raise BadInput(f"{where}{first['text']}{rest} Nothing was stored.")
+        raise BadInput(f"{place_of(first)}{first['text']}{rest} Nothing was stored.")
 
     def show(self, result: dict[str, Any]) -> None:
         for name, value in result.items():
-            if not isinstance(value, list):
+            if isinstance(value, int) and not isinstance(value, bool):
                 self.stdout.write(f"{name.replace('_', ' ')}: {value}")
         for remark in result["warnings"]:
-            self.stdout.write(f"row {remark['row']}, {remark['column'] or '-'}: {remark['text']}")
+            self.stdout.write(f"{place_of(remark)}{remark['text']}")
+        if result.get("dry_run"):
+            self.stdout.write("This was a dry run: nothing was stored.")
+
+
+def place_of(remark: dict[str, Any]) -> str:
+    """“row 3, column #6 (Impact / Final): ”, as far as it is known; of no row, the place of the mapping."""
+    row, column = remark["row"], remark["column"]
+    if not row:
+        return f"{column}: " if column else ""
+    return f"row {row}, column {column}: " if column else f"row {row}: "
