@@ -6,6 +6,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from annotator.adjudication.models import Resolution
 from annotator.labeling.models import Answer, Round
+from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Study
 from annotator.web.errors import BadInput
 
@@ -14,12 +15,22 @@ FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 
 def final_labels(study: Study, labels: str = FINAL) -> QuerySet[Any]:
-    """Rows with `bug`, `facet`, `slot` and `category`, one per label: the labels of the study.
+    """Rows with `bug`, `facet`, `slot` and `category`, one per label: the labels of the bugs that are studied.
+
+    What left as a duplicate or was withdrawn is not among them; what is not a bug has its verdict.
 
     `labels` is "final" (what is settled), "unanimous" (on what the raters agreed blind), or a rater's user name
     (that rater's own answers in rounds that are no longer open). A facet with several answers has several rows.
     Ready for GROUP BY: `.values("facet", "category").annotate(n=Count("id"))`.
     """
+    return _labels(study, labels).exclude(bug__in=_gone(study))
+
+
+def _gone(study: Study) -> QuerySet[Bug]:
+    return Bug.objects.filter(study=study, left_reason__in=[Bug.Left.DUPLICATE, Bug.Left.WITHDRAWN])
+
+
+def _labels(study: Study, labels: str) -> QuerySet[Any]:
     if labels == FINAL:
         return Resolution.objects.filter(study=study, is_current=True, is_stale=False, category__isnull=False)
     rounds = final_rounds(study)

@@ -93,7 +93,7 @@ def disputes(study: Study, filters: Filters) -> QuerySet[Dispute]:
 
 def _in_state(rows: QuerySet[Dispute], state: str) -> QuerySet[Dispute]:
     if state in (OPEN, CONCEDED):
-        rows = rows.filter(is_open=True)
+        rows = rows.filter(is_open=True, bug__left_at=None)
         return rows.filter(Exists(_concession())) if state == CONCEDED else rows
     rows = rows.filter(is_open=False)
     if state == SETTLED:
@@ -176,7 +176,7 @@ def _row(group: list[Any]) -> Row:
 
 
 def numbers(study: Study, viewer: User) -> Numbers:
-    rows = Dispute.objects.filter(study=study, is_open=True)
+    rows = Dispute.objects.filter(study=study, is_open=True, bug__left_at=None)
     counts = rows.aggregate(disputes=Count("pk"), bugs=Count("bug", distinct=True))
     rated = rows.filter(rated_by(viewer)).aggregate(bugs=Count("bug", distinct=True))
     return Numbers(counts["disputes"], counts["bugs"], rated["bugs"])
