@@ -2,12 +2,14 @@
 
 from django.urls import path
 
-from annotator.overview import api, starting_api
+from annotator.overview import api, codes_api, replacing_api, starting_api
 
 app_name = "overview-api"
 urlpatterns = [
     path("studies/", starting_api.Studies.as_view(), name="studies"),
     path("studies/<slug:slug>/rounds/", api.Rounds.as_view(), name="rounds"),
     path("studies/<slug:slug>/rounds/<int:number>/close/", api.Close.as_view(), name="close"),
+    path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
+    path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]

@@ -38,7 +38,7 @@ def in_a_main_round() -> Exists:
 
 
 def not_yet_in_a_main_round(study: Study) -> QuerySet[Bug]:
-    return Bug.objects.filter(~in_a_main_round(), study=study)
+    return Bug.objects.staying().filter(~in_a_main_round(), study=study)
 
 
 def choose(study: Study, wanted: Wanted) -> list[Bug]:
@@ -57,11 +57,12 @@ def _source(study: Study, source: str) -> QuerySet[Bug]:
     if source == FREE:
         return not_yet_in_a_main_round(study)
     if source == ALL:
-        return Bug.objects.filter(study=study)
+        return Bug.objects.staying().filter(study=study)
     number = whole(source)
     if number is None:
         raise BadInput("Choose where the bugs come from.")
-    return Bug.objects.filter(study=study, round_bugs__round__number=number, round_bugs__round__study=study)
+    of_round = Bug.objects.staying().filter(study=study)
+    return of_round.filter(round_bugs__round__number=number, round_bugs__round__study=study)
 
 
 def _of_import(study: Study, number: int) -> Q:

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from annotator.overview import bug_views, grouping_views, starting, uses, views
+from annotator.overview import bug_views, codes_views, grouping_views, replacing_views, starting, uses, views
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),
@@ -10,6 +10,7 @@ overview_patterns = [
     path("<slug:slug>/codebook/uses/", uses.codebook_uses, name="codebook_uses"),
     path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),
     path("<slug:slug>/rounds/<int:number>/close/", views.close, name="close_round"),
+    path("<slug:slug>/rounds/<int:number>/codes/", codes_views.settle, name="codes"),
 ]
 bug_patterns = [
     path("", bug_views.list_bugs, name="bugs"),
@@ -23,6 +24,7 @@ coding_patterns = [
 ]
 urlpatterns = [
     path("", include((overview_patterns, "overview"))),
+    path("<slug:slug>/sampling/replace/", include(([path("", replacing_views.replace, name="bugs")], "replacing"))),
     path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),
     path("<slug:slug>/codebook/facets/<slug:facet>/coding/", include((coding_patterns, "coding"))),
     path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),

@@ -10,7 +10,7 @@ from annotator.studies.access import roles_in
 from annotator.studies.models import Role
 
 register = template.Library()
-WITHIN = {"coding": "codebook"}  # whose pages stand under another's name
+WITHIN = {"coding": "codebook", "replacing": "sampling"}  # whose pages stand under another's name
 
 
 @register.inclusion_tag("components/stages.html", takes_context=True)
