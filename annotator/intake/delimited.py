@@ -5,6 +5,7 @@ import csv
 import io
 from collections.abc import Iterator
 
+from annotator.intake.workbooks import MAX_CELLS, MAX_COLUMNS, TOO_LARGE, TOO_WIDE
 from annotator.web.errors import BadInput
 
 DELIMITERS = (",", ";", "\t", "|")
@@ -27,14 +28,25 @@ def read_delimited(data: bytes, *, filename: str = "") -> list[list[str]]:
     text = decode(data)
     delimiter = find_delimiter(text, filename=filename)
     try:
-        return list(reader(text, delimiter, strict=True))
+        return list(bounded(reader(text, delimiter, strict=True)))
     except csv.Error as problem:
         if "unexpected end" in str(problem):
             raise BadInput(open_quote(text, delimiter)) from None
     try:
-        return list(reader(text, delimiter, strict=False))
+        return list(bounded(reader(text, delimiter, strict=False)))
     except csv.Error as problem:
         raise BadInput(f"The sheet cannot be read as CSV: {problem}.") from None
+
+
+def bounded(records: Iterator[list[str]]) -> Iterator[list[str]]:
+    cells = 0
+    for record in records:
+        if len(record) > MAX_COLUMNS:
+            raise BadInput(TOO_WIDE)
+        cells += len(record) or 1
+        if cells > MAX_CELLS:
+            raise BadInput(TOO_LARGE)
+        yield record
 
 
 def reader(text: str, delimiter: str, *, strict: bool) -> Iterator[list[str]]:

@@ -2,8 +2,9 @@
 
 from typing import Any
 
-from annotator.intake.sheets import Grid, Sheet, read_grid, read_sheet
-from annotator.intake.workbooks import is_workbook, sheet_names
+from annotator.intake.apart import read_tabs
+from annotator.intake.sheets import Grid, Sheet, grid_of, read_grid, read_sheet
+from annotator.intake.workbooks import is_workbook
 from annotator.web.errors import BadInput
 
 ROWS = 40
@@ -15,8 +16,9 @@ Head = list[dict[str, Any]]
 
 def heads_of(data: bytes, *, filename: str) -> Head:
     """For each sheet its name, first rows and merged ranges; refuses what cannot be read."""
-    names = sheet_names(data)[:MOST_SHEETS] if is_workbook(data) else [None]
-    return [head_of(read_grid(data, filename=filename, sheet=name, rows=ROWS)) for name in names]
+    if is_workbook(data):
+        return [head_of(grid_of(tab, filename)) for tab in read_tabs(data, rows=ROWS, most=MOST_SHEETS)]
+    return [head_of(read_grid(data, filename=filename, rows=ROWS))]
 
 
 def head_of(grid: Grid) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from annotator.intake.apart import read_workbook
 from annotator.intake.delimited import read_delimited
-from annotator.intake.workbooks import MAX_CELLS, TOO_LARGE, Worksheet, is_workbook, read_workbook
+from annotator.intake.workbooks import MAX_CELLS, TOO_LARGE, Worksheet, is_workbook
 from annotator.web.errors import BadInput
 
 PLACE = re.compile(r"#(\d{1,6})\Z")

@@ -1,25 +1,32 @@
-"""Workbooks (XLSX): refused before they are opened where they are broken or a bomb, else cells as text."""
+"""Workbooks (XLSX): refused before they are opened where they are broken or a bomb, else cells as text.
+
+Called in a process of its own: see apart.py.
+"""
 
 import datetime as dt
 import io
 import re
 import warnings
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, TypeVar
+from itertools import islice, pairwise
+from typing import Any
 
 from annotator.web.errors import BadInput
 
-T = TypeVar("T")
-MAX_UNPACKED = 256 * 1024 * 1024
+MAX_UNPACKED = 128 * 1024 * 1024
 MAX_RATIO, RATIO_FROM = 100, 8 * 1024 * 1024  # a real sheet packs 5 to 40 to one
 MAX_PARTS = 5_000
-MAX_CELLS = 5_000_000
+MAX_CELLS = 2_000_000
+MAX_COLUMNS = 16_384  # more no spreadsheet program has
+MAX_CHARACTERS = 64_000_000  # a text that is stored once may stand in any number of cells
 BROKEN = "The workbook cannot be read: it is damaged or no XLSX; save it again as XLSX or as CSV."
 BOMB = "The workbook unpacks to far more than a sheet holds and was not opened; save the data as CSV."
 TOO_LARGE = f"The sheet has more than {MAX_CELLS:,} cells; split it."
+TOO_LONG = f"The sheet has more than {MAX_CHARACTERS:,} characters; split it."
+TOO_WIDE = f"A row of the sheet has more than {MAX_COLUMNS:,} cells: no spreadsheet program reads it."
+ROW = re.compile(rb"<(?:\w+:)?row[\s>]")
 PLACE = rb"([A-Z]{1,3})\$?(\d{1,7})"
 MERGE = re.compile(rb'<(?:\w+:)?mergeCell\s[^<>]{0,200}?ref="\$?%b:\$?%b"' % (PLACE, PLACE))
 UNCACHED = re.compile(  # repeats are bounded: the text of a cell may look like the beginning of a thousand others
@@ -44,25 +51,17 @@ def is_workbook(data: bytes) -> bool:
     return data.startswith(b"PK")
 
 
-def read_workbook(data: bytes, *, sheet: str | None = None, rows: int | None = None) -> Worksheet:
-    """The sheet of that name, or the first; `rows` stops after the first so many."""
-    return opened(data, lambda book: read_tab(book, sheet, rows))
-
-
-def sheet_names(data: bytes) -> list[str]:
-    return opened(data, lambda book: [tab.title for tab in book.worksheets])
-
-
-def opened(data: bytes, read: Callable[[Any], T]) -> T:
-    """What `read` makes of the workbook, unless it is broken or a bomb."""
-    from openpyxl import load_workbook  # it brings numpy: only who reads a workbook pays for it
+def tabs_in(data: bytes, *, sheet: str | None, rows: int | None, most: int) -> list[Worksheet]:
+    """The first sheets, or the one of that name; `rows` stops each after the first so many."""
+    from openpyxl import load_workbook
 
     refuse_bombs(data)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # styles and validations that openpyxl leaves out
         try:
-            return read(load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False))
-        except BadInput:
+            book = load_workbook(io.BytesIO(data), read_only=True, data_only=True, keep_links=False)
+            return list(read_tabs(book, sheet, rows, most))
+        except (BadInput, MemoryError):
             raise
         except Exception:
             # openpyxl raises a dozen kinds for damaged parts, defusedxml its own for entities
@@ -81,28 +80,48 @@ def refuse_bombs(data: bytes) -> None:
         raise BadInput(BOMB)
 
 
-def read_tab(book: Any, wanted: str | None, rows: int | None) -> Worksheet:
+def read_tabs(book: Any, wanted: str | None, rows: int | None, most: int) -> Iterator[Worksheet]:
     tabs = {tab.title: tab for tab in book.worksheets}
     if not tabs:
         raise BadInput("The workbook holds no sheet with cells.")
-    name = wanted if wanted is not None else next(iter(tabs))
-    if name not in tabs:
+    if wanted is not None and wanted not in tabs:
         listed = ", ".join(f"“{title}”" for title in tabs)
-        raise BadInput(f"The workbook has no sheet “{name}”; it has {listed}.")
-    tab = tabs[name]
-    tab.reset_dimensions()
+        raise BadInput(f"The workbook has no sheet “{wanted}”; it has {listed}.")
+    for name in [wanted] if wanted is not None else list(tabs)[:most]:
+        yield read_tab(book, name, tuple(tabs), tabs[name], rows)
+
+
+def read_tab(book: Any, name: str, names: tuple[str, ...], tab: Any, rows: int | None) -> Worksheet:
     raw = book._archive.read(tab._worksheet_path)
+    refuse_wide(raw)
+    tab.reset_dimensions()
     records = list(records_of(tab, rows))
-    return Worksheet(name, tuple(tabs), records, list(merges_of(raw)), list(uncached_of(raw)))
+    return Worksheet(name, names, records, list(merges_of(raw)), list(uncached_of(raw)))
+
+
+def refuse_wide(raw: bytes) -> None:
+    """A row is built as a whole before anybody can count its cells, so they are counted in the text."""
+    starts = [found.start() for found in ROW.finditer(raw)]
+    for start, end in pairwise([*starts, len(raw)]):
+        if end - start > 4 * MAX_COLUMNS and cells_in(raw, start, end) > MAX_COLUMNS:
+            raise BadInput(TOO_WIDE)
+
+
+def cells_in(raw: bytes, start: int, end: int) -> int:
+    return sum(raw.count(mark, start, end) for mark in (b"<c ", b"<c>", b"<c/", b":c ", b":c>", b":c/"))
 
 
 def records_of(tab: Any, rows: int | None) -> Iterator[list[str]]:
-    seen = 0
+    cells = characters = 0
     for values in islice(tab.iter_rows(values_only=True), rows):
-        seen += len(values) or 1
-        if seen > MAX_CELLS:
+        cells += len(values) or 1
+        if cells > MAX_CELLS:
             raise BadInput(TOO_LARGE)
-        yield [value if type(value) is str and "_x00" not in value else as_text(value) for value in values]
+        record = [value if type(value) is str and "_x00" not in value else as_text(value) for value in values]
+        characters += sum(map(len, record))
+        if characters > MAX_CHARACTERS:
+            raise BadInput(TOO_LONG)
+        yield record
 
 
 def as_text(value: Any) -> str:

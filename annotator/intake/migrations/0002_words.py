@@ -5,16 +5,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('intake', '0001_initial'),
-        ('studies', '0002_words'),
+        ("intake", "0001_initial"),
+        ("studies", "0002_words"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddConstraint(
-            model_name='import',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['uploaded', 'waiting', 'running', 'done', 'failed', 'undone'])), name='import_state'),
+            model_name="import",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["uploaded", "waiting", "running", "done", "failed", "undone"])),
+                name="import_state",
+            ),
         ),
     ]
