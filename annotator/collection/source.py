@@ -63,6 +63,7 @@ class Source:
     fetched_at: dt.datetime | None
     edited_at: dt.datetime | None  # at the source, after the copy was made
     columns: tuple[Column, ...]
+    labels: tuple[str, ...] = ()
     body: SafeString | None = None
     turns: tuple[Turn, ...] = ()
     files: tuple[File, ...] = ()
@@ -98,6 +99,7 @@ def source_of(item: Item, ordinal: int = 1, *, edited_at: dt.datetime | None = N
         fetched_at=item.fetched_at,
         edited_at=edited_at if item.fetched_at else None,
         columns=_columns(item, ordinal),
+        labels=tuple(map(str, item.labels)),
         body=_body(item),
         turns=_turns(item, files) if item.fetched_at else (),
         files=files,

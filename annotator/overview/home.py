@@ -160,7 +160,8 @@ def _screening(study: Study) -> Tile:
     told = screening_counts(study)
     total = told.candidates
     figure, text = (f"{told.kept:,}", f"kept of {total:,} candidates") if total else ("–", "not screened")
-    return _tile(study, "Screening", "", figure, text, done=total - told.reading - told.conflict, total=total or 1)
+    done = total - told.reading - told.conflict
+    return _tile(study, "Screening", "screening:overview", figure, text, done=done, total=total or 1)
 
 
 def _labeling(study: Study, lines: Sequence[RoundLine], bugs: int, viewer: Viewer) -> Tile:

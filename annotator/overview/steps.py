@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from django.urls import reverse
 
@@ -11,23 +10,18 @@ from annotator.codebook.models import Codebook
 from annotator.labeling.models import Flag, FurtherBug, Round
 from annotator.overview.choosing import not_yet_in_a_main_round
 from annotator.overview.home import RoundLine, Viewer
+from annotator.overview.screening_steps import to_screen
+from annotator.overview.step import Step
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
 
 PAIR = 2
 
 
-@dataclass(frozen=True)
-class Step:
-    title: str
-    text: str
-    url: str
-    verb: str
-
-
 def steps(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Step]:
     found: list[Step] = []
     found += _to_label(study, lines, viewer)
+    found += to_screen(study, viewer)
     if Role.RATER in viewer.roles:
         found += _own_disputes(study, viewer)
     if Role.ADJUDICATOR in viewer.roles:

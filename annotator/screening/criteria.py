@@ -34,7 +34,7 @@ def write(
         position=last + 1,
         name=name,
         text=text,
-        hotkey=_hotkey(study, hotkey),
+        hotkey=_hotkey(study, kind, hotkey),
         added_by=by,
         late_reason=late_reason.strip() if is_late else "",
     )
@@ -52,7 +52,7 @@ def reword(*, criterion: Criterion, name: str, text: str, hotkey: str, by: User)
         raise Refused("Candidates were read by these words. Retire the criterion with a reason, and write another.")
     old = [criterion.name, criterion.text, criterion.hotkey]
     criterion.name, criterion.text = name, text
-    criterion.hotkey = _hotkey(study, hotkey, but=criterion) if hotkey else ""
+    criterion.hotkey = _hotkey(study, criterion.kind, hotkey, but=criterion) if hotkey else ""
     criterion.save(update_fields=["name", "text", "hotkey"])
     _tell("reworded a criterion", criterion, by=by, old=old)
     return criterion
@@ -97,11 +97,12 @@ def _others(study: Study, but: Criterion | None) -> CriterionQuerySet:
     return others.exclude(pk=but.pk) if but else others
 
 
-def _hotkey(study: Study, wanted: str, *, but: Criterion | None = None) -> str:
-    """The key asked for, or the next that is free; none where all are taken."""
+def _hotkey(study: Study, kind: str, wanted: str, *, but: Criterion | None = None) -> str:
+    """The key asked for, or the next that is free: a digit to exclude by, a letter for what has to hold."""
     free, wanted = free_keys(study, but=but), wanted.strip().upper()
     if not wanted:
-        return free[0] if free else ""
+        ordered = sorted(free, key=lambda key: key.isdigit() != (kind == Criterion.Kind.EXCLUDE))
+        return next(iter(ordered), "")
     if wanted not in free:
         raise BadInput(f"The key {wanted[:5]} is taken or not possible. Free are {', '.join(free) or 'none'}.")
     return wanted

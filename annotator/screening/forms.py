@@ -37,8 +37,8 @@ class CriterionForm(forms.Form):
     def __init__(self, study: Study, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         self.is_late = Screening.objects.open().filter(study=study).exists()
-        keys = free_keys(study)
-        self.fields["hotkey"].help_text = f"After E on the reading page. Left empty: {keys[0]}." if keys else ""
+        keys = ", ".join(free_keys(study)) or "none"
+        self.fields["hotkey"].help_text = f"After E on the reading page; left empty, the next one. Free: {keys}."
         if not self.is_late:
             del self.fields["late_reason"]
 

@@ -39,9 +39,17 @@ class Counts:
     kept: int = 0  # is in
 
     @property
+    def all_excluded(self) -> int:
+        return sum(self.excluded.values())
+
+    @property
+    def all_dropped(self) -> int:
+        return sum(self.dropped.values())
+
+    @property
     def adds_up(self) -> bool:
-        decided = self.reading + self.unread + self.conflict + sum(self.excluded.values()) + self.included
-        return self.candidates == decided and self.included == self.kept + sum(self.dropped.values())
+        decided = self.reading + self.unread + self.conflict + self.all_excluded + self.included
+        return self.candidates == decided and self.included == self.kept + self.all_dropped
 
 
 # --- for the stages behind

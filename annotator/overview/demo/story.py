@@ -1,4 +1,4 @@
-"""The demo study as it came about: a pilot, a first main round partly settled, a second one half-way."""
+"""The demo study as it came about: a screening, a pilot, a first main round partly settled, a second one half-way."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from annotator.labeling.actions import note_further_bug, park, save_draft, skip,
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.submission import Pin, Submission
 from annotator.overview.closing import close_round
-from annotator.overview.demo import people
+from annotator.overview.demo import people, screened
 from annotator.overview.demo.content import DemoBug, PullRequest, Turn, Vote, pull_requests
 from annotator.overview.demo.settling import settle
 from annotator.overview.opening import open_next_round
@@ -64,12 +64,14 @@ def load() -> bool:
     _pilot(story)
     _first_round(story)
     _second_round(story)
+    screened.read_on(story.study, story.cast)
     return True
 
 
 def _collect(story: Story) -> None:
     pulls = pull_requests()
     items = keep_copies(study=story.study, copies=[_copy(pull) for pull in pulls], by=story.lead)
+    screened.read_first(story.study, story.cast)
     places = [
         (item, ordinal, pull, bug)
         for item, pull in zip(items, pulls, strict=True)

@@ -1,0 +1,11 @@
+"""One thing that needs the viewer."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    title: str
+    text: str
+    url: str
+    verb: str
