@@ -258,7 +258,7 @@ def _undone(change: Change) -> Change:
 
 
 def _refuse_fixed(row: Category) -> None:
-    if row.state != State.ACTIVE:
+    if row.state not in (State.ACTIVE, State.PROPOSED):  # a code of a closed round may come to nothing but another
         raise Refused(f"“{short(row.name)}” is not in use any more.")
     if row.is_not_applicable:
         raise BadInput("“Not applicable” is an answer of its own and stays as it is.")

@@ -16,6 +16,7 @@ from annotator.history.actions import record
 from annotator.labeling import dealing, prepared
 from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, Round, RoundBug
 from annotator.labeling.places import free_place, share_round, take_place
+from annotator.labeling.proposals import with_codes
 from annotator.labeling.queries import stands
 from annotator.labeling.submission import Submission, check, check_text, check_texts
 from annotator.sampling.models import Bug
@@ -48,6 +49,7 @@ def open_round(
     gate_min_n: int = 10,
     lease_minutes: int = 120,
     blindness: str = Round.Blindness.ENFORCED,
+    shares_codes: bool = False,
     groups: Mapping[int, Collection[int]] | None = None,
 ) -> Round:
     """Deal the bugs to the raters. In a fixed design every rater gets every bug.
@@ -69,6 +71,7 @@ def open_round(
         seed=seed,
         lease_minutes=lease_minutes,
         blindness=blindness,
+        shares_codes=shares_codes,
         gate_coefficient=gate_coefficient,
         gate_method=gate_method,
         gate_bound=gate_bound,
@@ -184,7 +187,7 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
         return assignment
     _refuse_closed(round_)
     codebook = round_.study.codebook
-    choices = choices_of(codebook)
+    choices = with_codes(choices_of(codebook), round_, assignment.rater_id)
     rows = check(submission, choices)
     now = timezone.now()
     reason = (choices.reason(submission.not_a_bug) or "")[:80] if submission.not_a_bug else ""

@@ -14,9 +14,10 @@ from rest_framework.response import Response
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Facet
-from annotator.labeling import actions, follow_up, forms, rounds, turns
+from annotator.labeling import actions, follow_up, forms, proposals, rounds, turns
 from annotator.labeling import serializers as shapes
 from annotator.labeling.models import Answer, Assignment, Flag, Round
+from annotator.labeling.proposals import with_codes
 from annotator.labeling.queries import progress, rates_in
 from annotator.labeling.submission import Pin, Submission
 from annotator.sampling.models import Bug
@@ -111,16 +112,16 @@ class Answers(TurnView):
     def put(self, request: Request, slug: str, number: int, bug: int) -> Response:
         """Submit answers, or other ones in their place until the round closes."""
         turn, given = self.mine(), self.given(shapes.SubmissionShape)
-        answers = {} if given["not_a_bug"] else by_uid(turn.round, given.pop("answers"))
+        answers = {} if given["not_a_bug"] else by_uid(turn.round, turn.rater_id, given.pop("answers"))
         pins = [Pin(**pin) for pin in given.pop("pins")]
         submission = Submission(**given | {"answers": answers, "pins": pins})
         actions.submit(assignment=turn, submission=submission, by=self.me)
         return self.shown()
 
 
-def by_uid(round_: Round, answers: Mapping[str, list[str]]) -> dict[str, list[str]]:
+def by_uid(round_: Round, rater: int, answers: Mapping[str, list[str]]) -> dict[str, list[str]]:
     """The answers by the ids of their categories: a name is exchanged for its id, the rest stays as it is."""
-    facets = choices_of(round_.study.codebook).facets
+    facets = with_codes(choices_of(round_.study.codebook), round_, rater).facets
     uids = {key: {name: uid for uid, name in facet.names.items()} for key, facet in facets.items()}
     return {key: [uids.get(key, {}).get(word, word) for word in words] for key, words in answers.items()}
 
@@ -131,9 +132,26 @@ class Draft(TurnView):
         """Keep what is not submitted yet, for oneself alone."""
         turn, given = self.mine(), self.given(shapes.Filled)
         pins = tuple(forms.ShownPin(**pin) for pin in given.pop("pins"))
-        answers = {key: tuple(uids) for key, uids in by_uid(turn.round, given.pop("answers")).items()}
+        answers = {key: tuple(uids) for key, uids in by_uid(turn.round, turn.rater_id, given.pop("answers")).items()}
         filled = forms.Filled(answers=answers, pins=pins, revision=turn.revision, **given)
         return Response({"kept_at": actions.save_draft(assignment=turn, draft=filled.as_draft(), by=self.me)})
+
+
+class Codes(TurnView):
+    @extend_schema(responses=shapes.CodeShape(many=True))
+    def get(self, request: Request, slug: str, number: int, bug: int) -> Response:
+        """The codes that one may choose here besides the codebook's categories: one's own, or all that the round shares."""
+        turn = self.mine()
+        return Response(shapes.CodeShape(proposals.codes_for(turn.round, turn.rater_id), many=True).data)
+
+    @extend_schema(request=shapes.NewCode, responses={201: shapes.CodeShape(many=True)})
+    def post(self, request: Request, slug: str, number: int, bug: int) -> Response:
+        """Propose a code. Nobody else sees it until the round closes, unless the round shares codes."""
+        turn, given = self.mine(), self.given(shapes.NewCode)
+        facet = proposals.facet_of(turn.round, given.pop("facet"))
+        proposals.propose(assignment=turn, facet=facet, by=self.me, **given)
+        listed = proposals.codes_for(turn.round, turn.rater_id)
+        return Response(shapes.CodeShape(listed, many=True).data, status=status.HTTP_201_CREATED)
 
 
 class Skip(TurnView):

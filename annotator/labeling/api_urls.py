@@ -19,6 +19,7 @@ urlpatterns = [
     path(f"{TURN}/", api.Turn.as_view()),
     path(f"{TURN}/answers/", api.Answers.as_view()),
     path(f"{TURN}/draft/", api.Draft.as_view()),
+    path(f"{TURN}/codes/", api.Codes.as_view()),
     path(f"{TURN}/skip/", api.Skip.as_view()),
     path(f"{TURN}/park/", api.Park.as_view()),
     path(f"{TURN}/further-bugs/", api.FurtherNotes.as_view()),

@@ -15,6 +15,7 @@ from annotator.codebook.models import Codebook, Facet, Version
 from annotator.codebook.queries import as_document
 from annotator.codebook.reading import to_document
 from annotator.labeling.models import Round
+from annotator.labeling.proposals import Code
 
 WIDE_FROM = 9  # so many top answers take a row of their own, in columns
 ALONE_FROM = 4  # and so many do where no other facet fits beside them
@@ -65,6 +66,7 @@ class Question:
     is_many: bool
     options: tuple[Option, ...]
     columns: int = 1
+    takes_codes: bool = False
 
     @property
     def longest(self) -> int:
@@ -89,8 +91,22 @@ class Panel:
     questions: tuple[Question, ...]
     decided_elsewhere: tuple[str, ...]
 
-    def marked(self, chosen: Iterable[str]) -> SafeString:
-        return _marked(self.facets, chosen)
+    @property
+    def open_questions(self) -> tuple[Question, ...]:
+        """Those to which a rater may propose codes."""
+        return tuple(question for question in self.questions if question.takes_codes)
+
+    def marked(self, chosen: Iterable[str], codes: Iterable[Code] = ()) -> SafeString:
+        return _marked(self._with(codes), chosen)
+
+    def _with(self, codes: Iterable[Code]) -> str:
+        """The rater's own codes, or those that the round shares, follow the codebook's categories."""
+        html, mine = self.facets, list(codes)
+        for question in self.open_questions if mine else ():
+            here = [code for code in mine if code.facet == question.key]
+            listed = _render("labeling/_codes.html", facet=question, codes=here)
+            html = html.replace(f"<!--codes:{question.key}-->", listed, 1)
+        return html
 
     def reasons_marked(self, reason: str) -> SafeString:
         return _marked(self.reasons, [reason] if reason else [])
@@ -142,6 +158,7 @@ def _question(facet: FacetDoc) -> Question:
         hotkey=facet.hotkey.upper(),
         definition=facet.definition,
         is_many=facet.answers == "many",
+        takes_codes=facet.takes_codes,
         options=tuple(_option(facet, category, below) for category in below.get("", ())),
     )
 

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
-from annotator.labeling import actions, follow_up, rounds
+from annotator.labeling import actions, follow_up, proposals, rounds
 from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
 from annotator.labeling.queries import progress, rates_in
 from annotator.labeling.rounds_forms import GateForm
@@ -62,6 +62,8 @@ def show(request: Request, slug: str, number: int) -> HttpResponse:
         "skipped": rounds.skipped(round_) if sees else [],
         "further": rounds.further(round_),
         "flags": [] if round_.is_open else rounds.flags(round_),
+        "waiting": [] if round_.is_open else proposals.waiting(study, round_=round_),
+        "settled": [] if round_.is_open else proposals.of_study(study, round_=round_).exclude(state="new"),
         "gate_form": GateForm.of(round_) if _may_set_gate(round_, request.user, lead=lead) else None,
     }
     return render(request, "labeling/round.html", context)

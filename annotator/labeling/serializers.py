@@ -29,6 +29,7 @@ class RoundShape(serializers.Serializer[Round]):
     blindness = serializers.CharField(help_text="enforced, declared, unknown or no")
     design = serializers.CharField(help_text="fixed, rotating or pool")
     overlap = serializers.IntegerField(help_text="raters a bug")
+    shares_codes = serializers.BooleanField(help_text="a proposed code is everybody's at once: not blind as to codes")
     seed = serializers.IntegerField()
     bugs = serializers.SerializerMethodField()
     codebook_version = serializers.SerializerMethodField()
@@ -140,6 +141,24 @@ class SubmissionShape(Filled):
     key = serializers.CharField(
         required=False, allow_blank=True, default="", max_length=40, help_text="sent twice, it counts once"
     )
+
+
+class NewCode(serializers.Serializer[Any]):
+    facet = serializers.CharField(max_length=60)
+    name = serializers.CharField(max_length=600)
+    definition = serializers.CharField(max_length=10_000)
+    example = serializers.CharField(max_length=2_000, required=False, allow_blank=True, default="")
+
+
+class CodeShape(serializers.Serializer[Any]):
+    """A code proposed in the round."""
+
+    facet = serializers.CharField()
+    id = serializers.CharField(source="uid")
+    name = serializers.CharField()
+    definition = serializers.CharField()
+    example = serializers.CharField()
+    is_mine = serializers.BooleanField()
 
 
 class SkipShape(serializers.Serializer[Any]):

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
-from annotator.labeling import actions, forms, prepared, turns
+from annotator.labeling import actions, forms, prepared, proposals, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.panel import panel_of
 from annotator.labeling.source import file_of
@@ -25,6 +25,7 @@ from annotator.web.errors import BadInput, Refused
 from annotator.web.numbers import whole
 
 State = Assignment.State
+PROPOSE = "propose:"
 
 
 def rater_in(request: Request, slug: str, number: int) -> tuple[Study, Round, User]:
@@ -70,19 +71,18 @@ def bug(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     assignment = own(round_, rater, bug, is_shown=False)
     filled = forms.read(request.POST)
     try:
-        _act(request, assignment, filled)
+        kept = _act(request, assignment, filled)
     except BadInput as problem:
         return page(request, study, own(round_, rater, bug), filled=filled, problem=str(problem))
     if not is_swap(request):
-        again = request.POST.get("act") == "further"
-        return redirect(request.path) if again else redirect("labeling:label", slug, number)
-    if request.POST.get("act") == "further":
-        return page(request, study, own(round_, rater, bug), filled=filled)
+        return redirect(request.path) if kept else redirect("labeling:label", slug, number)
+    if kept:
+        return page(request, study, own(round_, rater, bug), filled=kept)
     return _next(request, study, after=assignment)
 
 
-def _act(request: Request, assignment: Assignment, filled: forms.Filled) -> None:
-    """Do what the pressed button says."""
+def _act(request: Request, assignment: Assignment, filled: forms.Filled) -> forms.Filled | None:
+    """Do what the pressed button says. Where one stays at the bug: what its form shows now, kept as a draft."""
     by = request.user
     act = request.POST.get("act", "submit")
     if act in {"submit", "not_a_bug"}:
@@ -97,9 +97,32 @@ def _act(request: Request, assignment: Assignment, filled: forms.Filled) -> None
         actions.park(assignment=assignment, by=by)
     elif act == "further":
         actions.note_further_bug(assignment=assignment, note=request.POST.get("further", ""), by=by)
-        actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=by)
+        return _kept(assignment, filled, by=by)
+    elif act.startswith(PROPOSE):
+        return _kept(assignment, _proposed(request, assignment, filled, key=act.removeprefix(PROPOSE)), by=by)
     else:
         raise BadInput("The page sent an act that is not known. Load it again.")
+    return None
+
+
+def _kept(assignment: Assignment, filled: forms.Filled, *, by: User) -> forms.Filled:
+    actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=by)
+    return filled
+
+
+def _proposed(request: Request, assignment: Assignment, filled: forms.Filled, *, key: str) -> forms.Filled:
+    """The code is chosen at once, in the place of what was chosen, or with it where the facet takes several."""
+    round_, sent = assignment.round, request.POST
+    made = proposals.propose(
+        assignment=assignment,
+        facet=proposals.facet_of(round_, key),
+        name=sent.get(f"code_name-{key}", ""),
+        definition=sent.get(f"code_definition-{key}", ""),
+        example=sent.get(f"code_example-{key}", ""),
+        by=request.user,
+    )
+    before = filled.answers.get(key, ()) if made.category.facet.is_many else ()
+    return replace(filled, answers={**filled.answers, key: (*before, made.category.uid)})
 
 
 def _submit(assignment: Assignment, filled: forms.Filled, *, is_bug: bool, by: User) -> None:
@@ -158,10 +181,11 @@ def page(
 
 def _answer_side(assignment: Assignment, filled: forms.Filled) -> dict[str, Any]:
     panel = panel_of(assignment.round)
+    codes = proposals.codes_for(assignment.round, assignment.rater_id) if panel.open_questions else []
     return {
         "filled": filled,
         "panel": panel,
-        "facets": panel.marked(filled.chosen),
+        "facets": panel.marked(filled.chosen, codes),
         "reasons": panel.reasons_marked(filled.not_a_bug),
         "reason": panel.reason_names.get(filled.not_a_bug, filled.not_a_bug),
         "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),

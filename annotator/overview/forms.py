@@ -7,6 +7,7 @@ from zlib import crc32
 from django import forms
 
 from annotator.accounts.models import User
+from annotator.codebook.models import Facet
 from annotator.intake.models import Import
 from annotator.labeling.models import Round
 from annotator.labeling.rounds_forms import GateForm
@@ -56,6 +57,11 @@ class RoundForm(GateForm):
         max_value=2**31 - 1,
         help_text="The sample, the pairs and each rater's order can be drawn again from it.",
     )
+    shares_codes = forms.BooleanField(
+        label="Codes that a rater proposes are seen by all at once",
+        required=False,
+        help_text="Else each rater's are their own until the round closes. Shared, the round is not blind as to codes.",
+    )
     reason = forms.CharField(
         label="Why the study goes on below the gate", required=False, widget=forms.Textarea(attrs={"rows": 3})
     )
@@ -79,6 +85,8 @@ class RoundForm(GateForm):
             self.fields[gate].initial = getattr(laid_down, gate)
         if not held:
             del self.fields["reason"]
+        if not Facet.objects.filter(codebook__study=study, takes_codes=True, retired_at=None).exists():
+            del self.fields["shares_codes"]
 
     @property
     def has_repositories(self) -> bool:
@@ -108,6 +116,7 @@ class RoundForm(GateForm):
         same = ["name", "kind", "design", "overlap", "seed", *GateForm.base_fields]
         return {
             **{name: data[name] for name in same},
+            "shares_codes": data.get("shares_codes", False),
             "raters": [self.people[name] for name in data["raters"]],
             "reason": data.get("reason", ""),
         }

@@ -36,6 +36,7 @@ class NewRound(serializers.Serializer[Any]):
     design = serializers.ChoiceField(Round.Design.choices, required=False, default=Round.Design.FIXED)
     overlap = serializers.IntegerField(required=False, default=2, min_value=1, max_value=20)
     seed = serializers.IntegerField(required=False, default=0, min_value=0, max_value=2**31 - 1)
+    shares_codes = serializers.BooleanField(required=False, default=False)
     gate = GateShape(required=False, help_text="where it is left out, the protocol's")
     reason = serializers.CharField(
         required=False,

@@ -98,6 +98,11 @@ const find = () => {
   field?.focus();
   return Boolean(field);
 };
+const propose = () => {
+  const button = active?.querySelector("[data-propose]") ?? form()?.querySelector("[data-propose]");
+  button?.click();
+  return Boolean(button);
+};
 const press = (key) => {
   const el = byData(document, "press", key);
   if (!el || el.hidden) return false;
@@ -125,6 +130,7 @@ const onKey = (key, back) => {
   }
   if (key === ".") return (narrowing = true);
   if (key === "/") return find();
+  if (key === "+") return propose();
   if (key === "U") return sureness(back ? -1 : 1);
   const facet = facets().find((each) => each.dataset.key === key);
   if (facet) return focusFacet(facet), hold(null), true;
