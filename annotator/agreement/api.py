@@ -9,7 +9,6 @@ from rest_framework.response import Response
 
 from annotator.agreement import queries
 from annotator.agreement.actions import continue_below_gate
-from annotator.agreement.scales import LEVELS
 from annotator.agreement.serializers import ENTRIES, Reason
 from annotator.labeling.models import Round
 from annotator.studies.models import Role
@@ -17,13 +16,17 @@ from annotator.studies.rest import StudyView
 
 FACET = OpenApiParameter("facet", str, description="id of a facet")
 LEVEL = OpenApiParameter(
-    "level", str, enum=LEVELS, description="answered, or top: every answer counted as the category at the top above it"
+    "level",
+    str,
+    description="answered; top: every answer counted as the category at the top above it; "
+    "v2: mapped to that version of the codebook",
 )
+MAPPED = OpenApiParameter("mapped", str, description="the same as level: a version's number, or now")
 
 
 class Agreement(StudyView):
     @extend_schema(
-        parameters=[OpenApiParameter("round", str, description="number or name"), FACET, LEVEL],
+        parameters=[OpenApiParameter("round", str, description="number or name"), FACET, LEVEL, MAPPED],
         responses={200: ENTRIES},
     )
     def get(self, request: Request, slug: str) -> Response:
@@ -32,15 +35,16 @@ class Agreement(StudyView):
         round_ = queries.round_named(study, named) if named else None
         if named and round_ is None:
             raise Http404("There is no such round.")
-        level = queries.level_named(self.asked("level"))
+        level = queries.level_named(study, self.asked("level"), mapped=self.asked("mapped"))
         return Response(queries.entries(study, round_=round_, facet=self.asked("facet") or None, level=level))
 
 
 class Pooled(StudyView):
-    @extend_schema(parameters=[FACET, LEVEL], responses={200: ENTRIES})
+    @extend_schema(parameters=[FACET, LEVEL, MAPPED], responses={200: ENTRIES})
     def get(self, request: Request, slug: str) -> Response:
         """All main rounds that are no longer open, together."""
-        study, level = self.study(), queries.level_named(self.asked("level"))
+        study = self.study()
+        level = queries.level_named(study, self.asked("level"), mapped=self.asked("mapped"))
         return Response(queries.pooled(study, facet=self.asked("facet") or None, level=level))
 
 

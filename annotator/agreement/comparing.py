@@ -15,7 +15,7 @@ from annotator.agreement.entries import (
     pair_entry,
     set_entry,
 )
-from annotator.agreement.scales import ANSWERED, TOP, Scale, scales_of
+from annotator.agreement.scales import ANSWERED, TOP, Scale, scales_of, version_of
 from annotator.labeling.models import Round
 from annotator.stats.gates import Gate
 from annotator.stats.reasons import ONE_RATER
@@ -75,6 +75,10 @@ def patterns(counts: RoundCounts, scale: Scale, raters: Iterable[int]) -> Counte
     return found
 
 
+def basis_of(level: str) -> str:
+    return f"mapped_to {level}" if version_of(level) is not None else BASES[level]
+
+
 def frame_of(round_: Round, *, level: str = ANSWERED) -> Frame:
     """Its gate was fixed for the answers as they were given, and is asked about nothing else."""
     return Frame(
@@ -82,7 +86,7 @@ def frame_of(round_: Round, *, level: str = ANSWERED) -> Frame:
         number=round_.number,
         kind=round_.kind,
         blindness=round_.blindness,
-        basis=BASES[level],
+        basis=basis_of(level),
         gate=gate_rule(round_) if level == ANSWERED else None,
     )
 

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from annotator.agreement import charts, gating
 from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import percent
 from annotator.agreement.queries import entries_by_round, entries_of
-from annotator.agreement.scales import ANSWERED, TOP
-from annotator.codebook.models import Category, Facet
+from annotator.agreement.scales import ANSWERED, TOP, version_of
+from annotator.codebook.models import Category, Codebook, Facet
 from annotator.labeling.models import Round
 from annotator.stats.gates import PASSED
 from annotator.stats.reasons import SET_VALUED
@@ -185,7 +186,7 @@ class Page:
     @cached_property
     def level_links(self) -> list[dict[str, Any]]:
         """Where no facet has narrower categories there is nothing to choose."""
-        return level_links(self.study, self.level)
+        return level_links(self.study, self.level, self.round)
 
     @property
     def round_links(self) -> list[dict[str, Any]]:
@@ -267,9 +268,9 @@ class Page:
 
     @property
     def _bound(self) -> float | None:
-        """Of the chosen round's gate, else of the latest; there is none at the top level."""
+        """Of the chosen round's gate, else of the latest; asked of the answers as given alone."""
         bounded = [each for each in self.rounds if each.gate_coefficient and not each.is_open]
-        if not bounded or self.round is None or self.level == TOP:
+        if not bounded or self.round is None or self.level != ANSWERED:
             return None
         return (self.round if self.round in bounded else bounded[-1]).gate_bound
 
@@ -331,15 +332,20 @@ def query_of(level: str) -> str:
     return "" if level == ANSWERED else f"?level={level}"
 
 
-def level_links(study: Study, level: str) -> list[dict[str, Any]]:
-    """The answers as given, or by the categories at the top; nothing where all stand at the top."""
-    narrower = Category.objects.filter(facet__codebook__study=study, parent__isnull=False)
-    if not narrower.exclude(facet__key=Facet.VERDICT).exists():
-        return []
-    return [
-        {"name": name, "url": query_of(each) or "?", "is_current": each == level}
-        for each, name in ((ANSWERED, "As answered"), (TOP, "Top level"))
-    ]
+def level_links(study: Study, level: str, round_: Round | None = None) -> list[dict[str, Any]]:
+    """The answers as given; by the categories at the top where some stand below others; mapped to the present version
+    where the codebook has changed since. Nothing where there is but one way."""
+    narrower = Category.objects.filter(facet__codebook=OuterRef("pk"), parent__isnull=False)
+    below = Exists(narrower.exclude(facet__key=Facet.VERDICT))
+    books = Codebook.objects.filter(study=study).annotate(is_deep=below)
+    present, is_deep = books.values_list("number", "is_deep").first() or (0, False)
+    found = {ANSWERED: "As answered"} | ({TOP: "Top level"} if is_deep else {})
+    then = round_.codebook_version.number if round_ and round_.codebook_version else 1
+    for number in sorted({present, version_of(level) or present}):
+        if number > then or f"v{number}" == level:
+            found[f"v{number}"] = f"Mapped to v{number}"
+    links = [{"name": name, "url": query_of(each) or "?", "is_current": each == level} for each, name in found.items()]
+    return links if len(links) > 1 else []
 
 
 def shade(count: int, *, most: int, is_agreement: bool) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from annotator.agreement.comparing import BASES, patterns
+from annotator.agreement.comparing import basis_of, patterns
 from annotator.agreement.counting import RoundCounts
 from annotator.agreement.entries import (
     Compared,
@@ -47,7 +47,7 @@ def entries(rounds: Sequence[Round], *, level: str = ANSWERED) -> list[Entry]:
     keys = dict.fromkeys(scale.key for scale in sorted(listed, key=lambda scale: scale.is_verdict))
     parts = [Part(counts, scale) for counts in counted for scale in counts.asked if scale.key in keys]
     by_facet = [[part for part in parts if part.scale.key == key] for key in keys]
-    return [entry for of_facet in by_facet for entry in _of_facet(of_facet, _frame(of_facet, basis=BASES[level]))]
+    return [entry for of_facet in by_facet for entry in _of_facet(of_facet, _frame(of_facet, basis=basis_of(level)))]
 
 
 def _of_facet(parts: list[Part], frame: Frame) -> list[Entry]:

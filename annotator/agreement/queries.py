@@ -6,11 +6,14 @@ from annotator.agreement import gating, pooling, screened
 from annotator.agreement.comparing import AS_ANSWERED, recompute
 from annotator.agreement.entries import Entry
 from annotator.agreement.models import Snapshot
-from annotator.agreement.scales import ANSWERED, LEVELS, TOP
+from annotator.agreement.scales import ANSWERED, LEVELS, version_of
+from annotator.codebook.models import Version
 from annotator.labeling.models import Round
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 from annotator.web.numbers import whole
+
+NOW = "now"  # the codebook's present version
 
 
 def entries(
@@ -35,11 +38,12 @@ def entries_of(round_: Round, *, level: str = ANSWERED) -> list[Entry]:
 def entries_by_round(rounds: Iterable[Round], *, level: str = ANSWERED) -> dict[int, list[Entry]]:
     """The same for many rounds, by id, in their order; one query for all that are counted.
 
-    By top categories they are counted when asked for: the answers of a closed round do not change.
+    By top categories, or mapped to another version of the codebook, they are counted when asked for: the answers of a
+    closed round do not change.
     """
     over = [round_ for round_ in rounds if not round_.is_open]
-    if level == TOP:
-        return {round_.pk: recompute(round_, level=TOP) for round_ in over}
+    if level != ANSWERED:
+        return {round_.pk: recompute(round_, level=level) for round_ in over}
     kept = Snapshot.objects.filter(round__in=over, basis=AS_ANSWERED, is_current=True)
     stored: dict[int, list[Entry]] = dict(kept.values_list("round_id", "entries"))
     return {round_.pk: stored[round_.pk] if round_.pk in stored else recompute(round_) for round_ in over}
@@ -52,10 +56,21 @@ def pooled(study: Study, *, facet: str | None = None, level: str = ANSWERED) -> 
     return [entry for entry in found if facet in (None, entry["facet"])]
 
 
-def level_named(name: str) -> str:
-    """The answers as given, unless the top categories are asked for."""
-    if name and name not in LEVELS:
-        raise BadInput(f"There is no level “{name[:40]}”: take {' or '.join(LEVELS)}.")
+def level_named(study: Study, name: str, *, mapped: str = "") -> str:
+    """The answers as given, unless the top categories are asked for, or a version of the codebook to map them to.
+
+    `mapped` is a version's number, or "now" for the present one.
+    """
+    versions = Version.objects.filter(codebook__study=study)
+    if mapped:
+        present = versions.order_by("-number").values_list("number", flat=True).first()
+        number = present if mapped == NOW else whole(mapped.removeprefix("v"))
+        name = f"v{number}" if number else mapped
+    number = version_of(name)
+    if name and name not in LEVELS and number is None:
+        raise BadInput(f"There is no level “{name[:40]}”: take {' or '.join(LEVELS)}, or a version such as v2.")
+    if number is not None and not versions.filter(number=number).exists():
+        raise BadInput(f"The codebook has no version {number}.")
     return name or ANSWERED
 
 

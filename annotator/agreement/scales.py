@@ -1,14 +1,15 @@
 """The questions of a round as they stood in it: which categories a facet offered, in which order, under which names."""
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from annotator.codebook.models import Category, Facet
+from annotator.codebook.models import Category, Facet, Version
 from annotator.labeling.models import Round
 
 ANSWERED, TOP = "answered", "top"
-LEVELS = (ANSWERED, TOP)
+LEVELS = (ANSWERED, TOP)  # and v1, v2, …: mapped to that version of the codebook
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,31 @@ class Scale:
             tops={},
         )
 
+    def mapped(self, then: Mapping[str, Any]) -> "Scale":
+        """The same facet with every answer counted as what took its category's place by that version, under its name.
+
+        A category that was split keeps its answers: which part they meant is not guessed.
+        """
+        places = {each["id"]: each["merged_into"] for each in then["categories"] if each.get("merged_into")}
+        choices = tuple(c for c in _published(then, list(self.choices)) if c.uid not in places)
+        is_ordinal = then.get("kind") == Facet.Kind.ORDINAL
+        return replace(
+            self,
+            name=then.get("name", self.name),
+            choices=choices if is_ordinal else tuple(replace(choice, rank=None) for choice in choices),
+            uids={pk: places.get(uid, uid) for pk, uid in self.uids.items()},
+            tops=_tops(_parents_as_published(then, list(choices))),
+        )
+
+    def merged(self, places: Mapping[str, str]) -> "Scale":
+        """As if each of these categories had been merged into another one; ids by ids."""
+        return replace(
+            self,
+            choices=tuple(choice for choice in self.choices if choice.uid not in places),
+            uids={pk: places.get(uid, uid) for pk, uid in self.uids.items()},
+            tops={},
+        )
+
     @property
     def is_verdict(self) -> bool:
         return self.key == Facet.VERDICT
@@ -71,9 +97,21 @@ class Scale:
 
 
 def scales_of(round_: Round, *, level: str = ANSWERED) -> list[Scale]:
-    """The round's facets in the codebook's order, the verdict last."""
+    """The round's facets in the codebook's order, the verdict last: as answered, at the top, or mapped to a version."""
     found = _as_answered(round_)
-    return [scale.at_top() for scale in found] if level == TOP else found
+    if level == TOP:
+        return [scale.at_top() for scale in found]
+    if (number := version_of(level)) is None:
+        return found
+    version = Version.objects.get(codebook__study=round_.study_id, number=number)
+    then = {facet["id"]: facet for facet in version.document["facets"]}
+    return [s if s.is_verdict or s.key not in then else s.mapped(then[s.key]) for s in found]
+
+
+def version_of(level: str) -> int | None:
+    """The version to which answers are mapped, where the level names one."""
+    found = re.fullmatch(r"v([1-9]\d{0,8})", level, re.ASCII)
+    return int(found[1]) if found else None
 
 
 def _as_answered(round_: Round) -> list[Scale]:
@@ -83,7 +121,7 @@ def _as_answered(round_: Round) -> list[Scale]:
         live[category.facet_id].append(category)
     then = _as_published(round_)
     found = [
-        _scale(facet, live[facet.pk], then.get(facet.key))
+        _scale(facet, live[facet.pk], then.get(facet.key), is_imported=round_.state == Round.State.IMPORTED)
         for facet in facets
         if facet.retired_at is None or facet.key in then
     ]
@@ -91,15 +129,16 @@ def _as_answered(round_: Round) -> list[Scale]:
 
 
 def _as_published(round_: Round) -> dict[str, dict[str, Any]]:
-    """The facets of the codebook's version that the round was opened with, by key; an imported round has none."""
-    if round_.state == Round.State.IMPORTED or round_.codebook_version is None:
+    """The facets of the codebook's version in force at the round's close, or at the latest sheet of an imported one."""
+    if round_.codebook_version is None:
         return {}
     return {facet["id"]: facet for facet in round_.codebook_version.document.get("facets", ())}
 
 
-def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None) -> Scale:
+def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None, *, is_imported: bool) -> Scale:
+    """Codes of an imported sheet are grouped afterwards: their tree is that of today."""
     if facet.is_verdict:
-        return _verdict(facet, categories)
+        return _verdict(facet, categories, then)
     uids = {category.pk: category.uid for category in categories}
     choices = [
         Choice(category.uid, category.name, category.rank, category.state == Category.State.ACTIVE)
@@ -108,7 +147,9 @@ def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None
     parents = {category.uid: uids[category.parent_id] for category in categories if category.parent_id}
     is_ordinal, is_many, decided = facet.kind == Facet.Kind.ORDINAL, facet.is_many, facet.decided
     if then is not None:
-        choices, parents = _published(then, choices), parents | _parents_as_published(then, choices)
+        if not is_imported:
+            parents |= _parents_as_published(then, choices)
+        choices = _published(then, choices)
         is_ordinal, is_many = then.get("kind") == Facet.Kind.ORDINAL, then.get("answers") == "many"
         decided = then.get("decided", Facet.Decided.BLIND)
     if not is_ordinal:
@@ -134,7 +175,7 @@ def _tops(parents: Mapping[str, str]) -> dict[str, str]:
     return {uid: top(uid) for uid, parent in parents.items() if parent}
 
 
-def _parents_as_published(then: dict[str, Any], live: list[Choice]) -> dict[str, str]:
+def _parents_as_published(then: Mapping[str, Any], live: list[Choice]) -> dict[str, str]:
     """The tree as it stood: a version gives a parent by its name, where an active category comes first."""
     by_name = {choice.name: choice.uid for choice in live}
     listed = sorted(then.get("categories", ()), key=lambda each: not each.get("retired"))
@@ -142,7 +183,7 @@ def _parents_as_published(then: dict[str, Any], live: list[Choice]) -> dict[str,
     return {_uid(each, by_name): uids.get(each.get("parent", ""), "") for each in listed}
 
 
-def _published(then: dict[str, Any], live: list[Choice]) -> list[Choice]:
+def _published(then: Mapping[str, Any], live: list[Choice]) -> list[Choice]:
     """The categories as published, and after them any that came later: those were not on offer."""
     by_name = {choice.name: choice.uid for choice in live}
     published = [
@@ -162,22 +203,21 @@ def _uid(category: dict[str, Any], by_name: Mapping[str, str]) -> str:
     return str(category.get("id") or by_name.get(category["name"], ""))
 
 
-def _verdict(facet: Facet, categories: list[Category]) -> Scale:
+def _verdict(facet: Facet, categories: list[Category], then: dict[str, Any] | None) -> Scale:
     """Bug or not a bug: the reasons below "not a bug" count as it."""
-    by_id = {category.pk: category for category in categories}
-
-    def top(category: Category) -> Category:
-        while category.parent_id is not None:
-            category = by_id[category.parent_id]
-        return category
-
-    tops = [category for category in categories if category.parent_id is None]
-    not_a_bug = next((category.uid for category in tops if category.name == Category.NOT_A_BUG), "")
+    uids = {category.pk: category.uid for category in categories}
+    parents = {category.uid: uids[category.parent_id] for category in categories if category.parent_id}
+    choices = [Choice(category.uid, category.name) for category in categories]
+    if then is not None:
+        parents |= _parents_as_published(then, choices)
+        choices = [replace(choice, rank=None) for choice in _published(then, choices)]
+    tops = _tops(parents)
+    not_a_bug = next((c.uid for c in choices if c.name == Category.NOT_A_BUG and c.uid not in tops), "")
     return Scale(
         facet_id=facet.pk,
         key=facet.key,
-        name=facet.name,
-        choices=tuple(Choice(category.uid, category.name) for category in tops),
-        uids={category.pk: top(category).uid for category in categories},
+        name=then.get("name", facet.name) if then else facet.name,
+        choices=tuple(choice for choice in choices if choice.uid not in tops),
+        uids={pk: tops.get(uid, uid) for pk, uid in uids.items()},
         not_a_bug=not_a_bug,
     )

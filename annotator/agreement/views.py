@@ -14,7 +14,7 @@ from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.cells import cell_page
 from annotator.agreement.entries import Entry
 from annotator.agreement.page import NOT_YET, Page, level_links, query_of
-from annotator.agreement.scales import TOP
+from annotator.agreement.scales import ANSWERED, TOP
 from annotator.labeling.models import Round
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
@@ -35,8 +35,8 @@ def chosen(study: Study, number: int) -> tuple[list[Round], Round]:
     return rounds, found
 
 
-def level_of(request: Request) -> str:
-    return queries.level_named(request.GET.get("level", ""))
+def level_of(request: Request, study: Study) -> str:
+    return queries.level_named(study, request.GET.get("level", ""), mapped=request.GET.get("mapped", ""))
 
 
 @login_required
@@ -46,7 +46,7 @@ def trend(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds = rounds_of(study)
     latest = next((each for each in reversed(rounds) if not each.is_open), None)
-    shown = Page(study, rounds, chosen=latest, level=level_of(request))
+    shown = Page(study, rounds, chosen=latest, level=level_of(request, study))
     return page(request, shown, screening=screened.entries(study))
 
 
@@ -55,7 +55,7 @@ def trend(request: Request, slug: str) -> HttpResponse:
 def round_page(request: Request, slug: str, number: int) -> HttpResponse:
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
-    return page(request, Page(study, rounds, chosen=found, level=level_of(request)))
+    return page(request, Page(study, rounds, chosen=found, level=level_of(request, study)))
 
 
 @login_required
@@ -64,7 +64,7 @@ def pair(request: Request, slug: str, number: int, facet: str, first: str, secon
     """The same, with one facet of one pair in detail."""
     study = study_for(request.user, slug)
     rounds, found = chosen(study, number)
-    shown = Page(study, rounds, chosen=found, facet=facet, pair=(first, second), level=level_of(request))
+    shown = Page(study, rounds, chosen=found, facet=facet, pair=(first, second), level=level_of(request, study))
     if not found.is_open and (shown.facet, shown.pair) != (facet, (first, second)):
         raise Http404("These two have no agreement on such a facet in this round.")
     return page(request, shown)
@@ -86,7 +86,7 @@ def cell(
     if found.is_open:
         raise Refused(NOT_YET)
     after = whole(request.GET.get("after", "")) or 0
-    level = level_of(request)
+    level = level_of(request, study)
     shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), level=level, after=after)
     if shown is None:
         raise Http404("There is no such cell.")
@@ -103,8 +103,8 @@ def cell(
 def pooled(request: Request, slug: str) -> HttpResponse:
     """All main rounds together."""
     study = study_for(request.user, slug)
-    level = level_of(request)
-    context = {"study": study, "entries": queries.pooled(study, level=level), "level": query_of(level)}
+    level = level_of(request, study)
+    context = {"study": study, "entries": queries.pooled(study, level=level), "level": level, "query": query_of(level)}
     return render(request, "agreement/pooled.html", context | {"level_links": level_links(study, level)})
 
 
@@ -112,30 +112,28 @@ def pooled(request: Request, slug: str) -> HttpResponse:
 @require_GET
 def table_csv(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
-    body = papers.as_csv(entries_asked_for(request, found))
-    return attachment(body, kind="text/csv; charset=utf-8", name=f"{name_of(request, slug, number)}.csv")
+    level = level_of(request, found.study)
+    body = papers.as_csv(queries.entries_of(found, level=level))
+    return attachment(body, kind="text/csv; charset=utf-8", name=f"{name_of(slug, number, level)}.csv")
 
 
 @login_required
 @require_GET
 def table_latex(request: Request, slug: str, number: int) -> HttpResponse:
     found = closed_round(request, slug, number)
-    by = ", by the categories at the top" if level_of(request) == TOP else ""
-    body = papers.as_latex(entries_asked_for(request, found), caption=f"Agreement of {found.name}{by}.")
-    return attachment(body, kind="application/x-tex; charset=utf-8", name=f"{name_of(request, slug, number)}.tex")
+    level = level_of(request, found.study)
+    by = {ANSWERED: "", TOP: ", by the categories at the top"}.get(level, f", mapped to {level} of the codebook")
+    body = papers.as_latex(queries.entries_of(found, level=level), caption=f"Agreement of {found.name}{by}.")
+    return attachment(body, kind="application/x-tex; charset=utf-8", name=f"{name_of(slug, number, level)}.tex")
 
 
-def entries_asked_for(request: Request, round_: Round) -> list[Entry]:
-    return queries.entries_of(round_, level=level_of(request))
-
-
-def name_of(request: Request, slug: str, number: int) -> str:
-    return f"agreement-{slug}-{number}{'-top' if level_of(request) == TOP else ''}"
+def name_of(slug: str, number: int, level: str) -> str:
+    return f"agreement-{slug}-{number}{'' if level == ANSWERED else f'-{level}'}"
 
 
 def closed_round(request: Request, slug: str, number: int) -> Round:
     study = study_for(request.user, slug)
-    found = get_object_or_404(Round, study=study, number=number)
+    found = get_object_or_404(Round.objects.select_related("study"), study=study, number=number)
     if found.is_open:
         raise Refused(NOT_YET)
     return found

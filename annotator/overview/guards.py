@@ -65,6 +65,14 @@ DUE = (
     "AND round.state = 'open'"
 )
 
+WAITS = "what changes the meaning of answers waits for the end of open rounds"
+MEANING = "('merge', 'split', 'redefine')"
+EARLY = (
+    f"(NEW.act IN {MEANING} OR (SELECT act FROM codebook_change undone WHERE undone.id = NEW.undoes_id) IN {MEANING}) "
+    "AND EXISTS (SELECT 1 FROM labeling_round round JOIN codebook_codebook book ON book.study_id = round.study_id "
+    "WHERE book.id = NEW.codebook_id AND round.state = 'open')"
+)
+
 GUARDS: dict[str, Guard] = {
     # --- what is written stays
     "event_stays": Guard("history_event", "UPDATE", "history is append-only"),
@@ -73,6 +81,24 @@ GUARDS: dict[str, Guard] = {
     "seal_remains": Guard("history_seal", "DELETE", "seals are append-only"),
     "version_stays": Guard("codebook_version", "UPDATE", "a published codebook version is immutable"),
     "version_remains": Guard("codebook_version", "DELETE", "a published codebook version is immutable"),
+    "category_named_anew": Guard(
+        "codebook_category", "UPDATE", "a category keeps its id and facet", when=changed("uid", "facet_id")
+    ),
+    "change_stays": Guard(
+        "codebook_change",
+        "UPDATE",
+        "a change of the codebook stays",
+        when="OLD.applied_at IS NOT NULL OR OLD.withdrawn_at IS NOT NULL",
+    ),
+    "change_rewritten": Guard(
+        "codebook_change",
+        "UPDATE",
+        "a change that waits is carried out or withdrawn, never rewritten",
+        but=("applied_at", "withdrawn_at", "version_id", "categories", "old", "new"),
+    ),
+    "change_remains": Guard("codebook_change", "DELETE", "a change of the codebook stays"),
+    "change_early": Guard("codebook_change", "UPDATE", WAITS, when="NEW.applied_at IS NOT NULL", look=EARLY),
+    "change_at_once": Guard("codebook_change", "INSERT", WAITS, when="NEW.applied_at IS NOT NULL", look=EARLY),
     "deviation_stays": Guard("studies_deviation", "UPDATE", "deviations are append-only"),
     "deviation_remains": Guard("studies_deviation", "DELETE", "deviations are append-only"),
     # --- screening
@@ -148,7 +174,8 @@ GUARDS: dict[str, Guard] = {
         "labeling_round",
         "UPDATE",
         "gate, overlap, order and codebook stand since the first submission",
-        when=f"OLD.state = 'open' AND ({changed(*GATE, 'kind', 'design', 'overlap', 'seed', 'codebook_version_id')})",
+        when=f"OLD.state = 'open' AND ({changed(*GATE, 'kind', 'design', 'overlap', 'seed')} "
+        f"OR NEW.state = 'open' AND {changed('codebook_version_id')})",  # the close notes the version then in force
         look="EXISTS (SELECT 1 FROM labeling_assignment WHERE round_id = OLD.id AND revision > 0)",
     ),
     "round_remains": Guard("labeling_round", "DELETE", "a round is not deleted", when="OLD.state <> 'imported'"),

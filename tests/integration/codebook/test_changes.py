@@ -28,6 +28,7 @@ from annotator.codebook.queries import as_document
 from annotator.codebook.reading import read
 from annotator.codebook.wording import sentence
 from annotator.history.models import Event
+from annotator.overview.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.factories import StudyFactory, make_bugs, make_round, member
 
@@ -43,13 +44,13 @@ facets:
 
 @pytest.fixture
 def book(lee: User, alice: User, bob: User) -> Codebook:
-    """In use: a round was opened on it."""
+    """In use: a round was held on it."""
     study = StudyFactory(slug="living")
     member(study, lee, "lead")
     for rater in (alice, bob):
         member(study, rater, "rater")
     made = create_codebook(study=study, document=read(BOOK), by=lee)
-    make_round(study, bugs=make_bugs(study, 1), raters=[alice, bob], by=lee)
+    close_round(round_=make_round(study, bugs=make_bugs(study, 1), raters=[alice, bob], by=lee), by=lee)
     return made
 
 

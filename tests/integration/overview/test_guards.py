@@ -12,7 +12,7 @@ from annotator.adjudication import actions as adjudication
 from annotator.adjudication.models import Remark, Resolution, Stand
 from annotator.agreement.actions import continue_below_gate, take_snapshot
 from annotator.agreement.models import Snapshot
-from annotator.codebook.models import Category, Facet, Version
+from annotator.codebook.models import Category, Change, Facet, Version
 from annotator.history.models import Event, Seal
 from annotator.history.tasks import seal
 from annotator.labeling.actions import note_further_bug
@@ -175,6 +175,22 @@ def by_one_who_is_to_rate() -> Resolution:
     return settled(1, bug=turn.bug, by=turn.rater, note="Never answered so far.")
 
 
+def version() -> Version:
+    return Version.objects.latest("number")
+
+
+def changed(act: str) -> Change:
+    """A change that took effect."""
+    now = {"applied_at": timezone.now(), "version": version()}
+    return Change.objects.create(
+        codebook=version().codebook, number=1, act=act, facet=facet("cause"), reason="r", **now
+    )
+
+
+def waiting() -> Change:
+    return Change.objects.create(codebook=version().codebook, number=1, act="merge", facet=facet("cause"), reason="r")
+
+
 BREAKS: dict[str, Callable[[], Any]] = {
     "event_stays": lambda: Event.objects.all().update(verb="did nothing"),
     "event_remains": lambda: Event.objects.all().delete(),
@@ -182,6 +198,12 @@ BREAKS: dict[str, Callable[[], Any]] = {
     "seal_remains": lambda: Seal.objects.all().delete(),
     "version_stays": lambda: Version.objects.update(document={}),
     "version_remains": lambda: Version.objects.all()._raw_delete("default"),
+    "category_named_anew": lambda: Category.objects.filter(name="type").update(uid="another"),
+    "change_stays": lambda: (changed("rename"), Change.objects.update(new={"into": "another"})),
+    "change_rewritten": lambda: (waiting(), Change.objects.update(reason="On reflection.")),
+    "change_remains": lambda: (waiting(), Change.objects.all()._raw_delete("default")),
+    "change_early": lambda: (waiting(), Change.objects.update(applied_at=timezone.now(), version=version())),
+    "change_at_once": lambda: changed("merge"),
     "deviation_stays": lambda: Deviation.objects.update(reason="On reflection."),
     "deviation_remains": lambda: Deviation.objects.all().delete(),
     "round_reopened": lambda: one_round("over").update(state="open", closed_at=None),

@@ -6,7 +6,7 @@ from typing import Any
 from annotator.agreement.entries import Entry
 from annotator.agreement.gating import not_computable
 from annotator.agreement.numbers import short
-from annotator.agreement.queries import entries, pooled, round_named
+from annotator.agreement.queries import NOW, entries, level_named, pooled, round_named
 from annotator.agreement.scales import ANSWERED, LEVELS
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Round
@@ -25,6 +25,14 @@ class Command(Base):
         parser.add_argument("--round", metavar="R", help="one round, by number or name")
         parser.add_argument("--facet", metavar="F", help="one facet, by name or id")
         parser.add_argument("--pooled", action="store_true", help="all closed main rounds together")
+        parser.add_argument(
+            "--mapped",
+            nargs="?",
+            const=NOW,
+            default="",
+            metavar="VERSION",
+            help="mapped to the codebook's version of that number; without one, to the present version",
+        )
         parser.add_argument("--level", choices=LEVELS, default=ANSWERED, help="top: by the categories at the top")
 
     def answer(self, **options: Any) -> list[Entry]:
@@ -34,10 +42,10 @@ class Command(Base):
         if options["pooled"] and options["round"]:
             raise BadInput("--pooled takes all main rounds together: leave out --round.")
         facet = self._facet(study, options["facet"]) if options["facet"] else None
+        level = level_named(study, options["level"], mapped=options["mapped"])
         if options["pooled"]:
-            return pooled(study, facet=facet, level=options["level"])
-        round_ = self._round(study, options["round"])
-        return entries(study, round_=round_, facet=facet, level=options["level"])
+            return pooled(study, facet=facet, level=level)
+        return entries(study, round_=self._round(study, options["round"]), facet=facet, level=level)
 
     def _round(self, study: Study, name: str | None) -> Round | None:
         if name is None:
