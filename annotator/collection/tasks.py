@@ -1,8 +1,8 @@
-"""Background work of harvests."""
+"""Background work on what is collected."""
 
 from celery import shared_task
 
-from annotator.collection import asking, working
+from annotator.collection import asking, comparing, working
 from annotator.web.wake import wake
 
 
@@ -18,6 +18,21 @@ def sweep() -> int:
     waiting = working.left_waiting()
     for harvest_id in waiting:
         wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
+    return len(waiting)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def compare(comparison_id: int) -> bool:
+    """Look for near-duplicates once; safe when delivered twice."""
+    return comparing.perform(comparison_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def sweep_comparisons() -> int:
+    """Find comparisons that nobody was woken for."""
+    waiting = comparing.left_waiting()
+    for comparison_id in waiting:
+        wake("annotator.collection.tasks.compare", comparison_id)
     return len(waiting)
 
 
