@@ -258,6 +258,8 @@ SPECTACULAR_SETTINGS = {
         "RoundKindEnum": "annotator.labeling.models.Round.Kind",
         "FacetKindEnum": "annotator.codebook.models.Facet.Kind",
         "EvidenceKindEnum": "annotator.labeling.models.Evidence.Kind",
+        "WantedKindEnum": "annotator.collection.serializers.KINDS",
+        "WantedMomentEnum": "annotator.collection.serializers.MOMENTS",
         "GateCoefficientEnum": "annotator.studies.protocol.GateCoefficient",
         "GateMethodEnum": "annotator.studies.protocol.GateMethod",
     },

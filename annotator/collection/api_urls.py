@@ -1,5 +1,25 @@
 """REST addresses of collection."""
 
-from django.urls import URLPattern
+from django.urls import path
 
-urlpatterns: list[URLPattern] = []
+from annotator.collection import api
+
+STUDY = "studies/<slug:slug>"
+HARVESTS = f"{STUDY}/harvests"
+ONE = f"{HARVESTS}/<int:number>"
+urlpatterns = [
+    path(f"{HARVESTS}/", api.Harvests.as_view()),
+    path(f"{HARVESTS}/preview/", api.Preview.as_view()),
+    path(f"{ONE}/", api.OneHarvest.as_view()),
+    path(f"{ONE}/pause/", api.Pause.as_view()),
+    path(f"{ONE}/resume/", api.Resume.as_view()),
+    path(f"{ONE}/cancel/", api.Cancel.as_view()),
+    path(f"{ONE}/again/", api.Again.as_view()),
+    path(f"{ONE}/sampling/", api.Sampling.as_view()),
+    path(f"{ONE}/findings/", api.Findings.as_view()),
+    path(f"{ONE}/windows/", api.Windows.as_view()),
+    path(f"{STUDY}/github-tokens/", api.Tokens.as_view()),
+    path(f"{STUDY}/github-tokens/<str:key>/", api.OneToken.as_view()),
+    path(f"{STUDY}/items/", api.Items.as_view()),
+    path(f"{STUDY}/items/<path:identity>/", api.OneItem.as_view()),
+]

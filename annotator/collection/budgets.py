@@ -9,8 +9,10 @@ from django.utils import timezone
 
 from annotator.collection.budget import WHOLE
 from annotator.collection.models import Budget, GitHubToken, Harvest
+from annotator.studies.models import Study
 
 RESOURCES = {"core": ("REST", "requests"), "graphql": ("GraphQL", "points"), "search": ("Search", "searches")}
+KEY = 12  # letters of a token's digest by which it is named
 HOUR = 60  # minutes between two allowances
 
 
@@ -50,6 +52,24 @@ def keys_of(harvest: Harvest) -> list[Key]:
     gone = set(refused.filter(refused_at__isnull=False, removed_at=None).values_list("digest", flat=True))
     rows = budgets_of(digests)
     return [key_of(name, rows.get(digest, ()), is_refused=digest in gone) for name, digest in named]
+
+
+@dataclass(frozen=True)
+class StoredKey:
+    """A token that the study has stored, as its leads see it. `key` names it in addresses."""
+
+    key: str
+    row: GitHubToken
+    allowances: tuple[Allowance, ...]
+    blocked_until: dt.datetime | None
+
+
+def stored_keys(study: Study) -> list[StoredKey]:
+    stored = list(GitHubToken.objects.present(study).select_related("added_by").order_by("added_at", "pk"))
+    rows = budgets_of([row.digest for row in stored])
+    keys = [key_of(row.name, rows.get(row.digest, ())) for row in stored]
+    pairs = zip(stored, keys, strict=True)
+    return [StoredKey(row.digest[:KEY], row, key.allowances, key.blocked_until) for row, key in pairs]
 
 
 def budgets_of(digests: Sequence[str]) -> dict[str, list[Budget]]:

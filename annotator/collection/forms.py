@@ -49,6 +49,7 @@ class HarvestForm(HostForm):
         max_length=LONG,
         widget=several_lines(3, "owner/name"),
         help_text="One a line, as owner/name or by address.",
+        error_messages={"required": "Name at least one, or paste a list of addresses below."},
     )
     kind = forms.ChoiceField(label="What", choices=KINDS, widget=forms.RadioSelect, initial="pull_request")
     moment = forms.ChoiceField(label="Which were", choices=MOMENTS, initial="merged")
@@ -86,6 +87,10 @@ class HarvestForm(HostForm):
         max_value=LONGEST_DAYS,
         help_text="For what is new or was edited. Left empty: only when somebody says so.",
     )
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.fields["repositories"].required = not str(self.data.get("urls", "")).strip()
 
     def wanted(self) -> tuple[Wanted, str]:
         """What is asked for, and of which host. Raises BadInput."""

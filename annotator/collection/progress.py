@@ -1,6 +1,7 @@
 """How far a harvest is: counted from its rows each time it is looked at, in a fixed number of queries."""
 
 import datetime as dt
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ from annotator.collection.models import Fault, Finding, Harvest, Window
 
 UNDERWAY = (Harvest.State.WAITING, Harvest.State.RUNNING)
 RECENT = dt.timedelta(minutes=10)
+AN_HOUR_AND_A_HALF = 90
 COUNTED = {
     "fetched": Q(state=Finding.State.FETCHED),
     "unavailable": Q(state=Finding.State.UNAVAILABLE),
@@ -62,6 +64,11 @@ class Line:
     def left(self) -> int:
         return self.to_fetch + self.to_list
 
+    @property
+    def is_searched(self) -> bool:
+        """Not a list of addresses, whose window holds no time."""
+        return self.starts != self.ends
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -96,6 +103,15 @@ class Progress:
     def minutes_left(self) -> int | None:
         return minutes_left(self.sum.left, per_minute=self.per_minute, keys=self.keys, now=self.at)
 
+    @property
+    def time_left(self) -> str:
+        minutes = self.minutes_left
+        if minutes is None:
+            return ""
+        if minutes < AN_HOUR_AND_A_HALF:
+            return "a minute" if minutes == 1 else f"{minutes} minutes"
+        return f"{round(minutes / 60)} hours"
+
 
 def progress_of(harvest: Harvest) -> Progress:
     lines, findings = lines_of(harvest), Finding.objects.filter(harvest=harvest)
@@ -113,8 +129,20 @@ def progress_of(harvest: Harvest) -> Progress:
 
 def lines_of(harvest: Harvest) -> list[Line]:
     """By repository."""
-    windows = Window.objects.filter(harvest=harvest).order_by().values("repository_id", "repository__label")
-    counted = windows.annotate(
+    names = dict(Window.objects.filter(harvest=harvest).values_list("repository_id", "repository__label"))
+    counted = _counted("repository_id", harvest=harvest)
+    return sorted((Line(names[pk], **row) for pk, row in counted.items()), key=lambda line: line.label.lower())
+
+
+def sums_of(harvests: Sequence[Harvest]) -> dict[int, Line]:
+    """Of each harvest, by its row's key."""
+    counted = _counted("harvest_id", harvest__in=harvests)
+    return {row.pk: Line(str(row), **counted.get(row.pk, {})) for row in harvests}
+
+
+def _counted(key: str, **of: Any) -> dict[int, dict[str, Any]]:
+    windows = Window.objects.filter(**of).order_by().values(key)
+    rows = windows.annotate(
         windows=Count("pk"),
         starts=Min("starts"),
         ends=Max("ends"),
@@ -123,16 +151,13 @@ def lines_of(harvest: Harvest) -> list[Line]:
         capped=Sum(F("hits") - CAP, filter=Q(is_capped=True), default=0),
         promised=Sum(Least("hits", CAP), filter=Q(state=Window.State.LISTING), default=0),
     )
-    rows: dict[int, dict[str, Any]] = {row["repository_id"]: {**row} for row in counted}
-    findings = Finding.objects.filter(harvest=harvest).order_by().values("repository_id")
+    found: dict[int, dict[str, Any]] = {row[key]: {**row} for row in rows}
+    findings = Finding.objects.filter(**of).order_by().values(key)
     for row in findings.annotate(**{name: Count("pk", filter=what) for name, what in COUNTED.items()}):
-        rows[row["repository_id"]].update(row)
-    lines = [_line(row) for row in rows.values()]
-    return sorted(lines, key=lambda line: line.label.lower())
-
-
-def _line(row: dict[str, Any]) -> Line:
-    return Line(row["repository__label"], **{name: row[name] for name in row if name in Line.__dataclass_fields__})
+        found[row[key]].update(row)
+    for one in found.values():
+        del one[key]
+    return found
 
 
 def _sum(lines: list[Line]) -> Line:

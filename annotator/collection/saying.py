@@ -14,7 +14,7 @@ REASONS = {
     "403": "closed to the token",
     "no_answer": "no answer",
     "unreadable": "unreadable answer",
-    "words": "no such word in title or label",
+    "words": "without such a word in title or label",
     "limit": "older than the newest that were wanted",
 }
 FEW = 4

@@ -140,7 +140,7 @@ def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile
     """One tile a stage, in the order of the pipeline."""
     items, bugs = Item.objects.filter(study=study).count(), Bug.objects.filter(study=study).count()
     return [
-        _tile(study, "Collection", "bugs:bugs", f"{items:,}", "items found", done=items),
+        _tile(study, "Collection", "collection:harvests", f"{items:,}", "items found", done=items),
         _screening(study),
         _tile(study, "Sampling", "bugs:bugs", f"{bugs:,}", "bugs to label", done=bugs),
         _labeling(study, lines, bugs, viewer),

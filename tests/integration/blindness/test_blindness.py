@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import time_machine
@@ -175,6 +176,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "table": ["answers", "finals", "bugs", "history", "side_by_side"],
         "format_": ["csv", "jsonl"],
         "key": ["no-such-key"],
+        "identity": [quote(world.bugs[0].item.identity)],
     }
 
 
