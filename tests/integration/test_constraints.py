@@ -11,7 +11,7 @@ from django.db import IntegrityError, models, transaction
 from annotator.accounts.models import User
 from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
 from annotator.agreement.models import Snapshot
-from annotator.codebook.models import Category, Facet, Version
+from annotator.codebook.models import Category, Change, Facet, Version
 from annotator.collection.models import (
     Budget,
     ChangedFile,
@@ -49,6 +49,8 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "category_hotkey": {"uid": "another", "name": "another"},
     "category_top_hotkey": {"uid": "another", "name": "another"},
     "version_number": {},
+    "change_number": {"undoes": None},
+    "change_undone_once": {"number": 99},
     "repository_label": {"github_id": None},
     "repository_github": {"label": "another"},
     "item_identity": {},
@@ -99,6 +101,13 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "session_kind": {"kind": "picnic"},
     "facet_kind": {"kind": "free"},
     "category_merged": {"state": "merged"},
+    "change_act": {"act": "paint"},
+    "change_applied_or_withdrawn": {
+        "applied_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC),
+        "withdrawn_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC),
+        "version": models.F("codebook"),
+    },
+    "change_applied_has_version": {"applied_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
     "item_has_identity": {"identity": ""},
     "criterion_kind": {"kind": "perhaps"},
     "criterion_retired_reason": {"retired_reason": "no longer"},
@@ -169,6 +178,14 @@ def screened(study, item, alice) -> list[models.Model]:
     ]
 
 
+def waiting_change(study, facet) -> Change:
+    """One that would take back another."""
+    more = {"codebook": study.codebook, "facet": facet, "reason": "r"}
+    done = {"applied_at": dt.datetime(2021, 6, 1, tzinfo=dt.UTC), "version": study.codebook.versions.get()}
+    renamed = Change.objects.create(number=1, act="rename", **more, **done)
+    return Change.objects.create(number=2, act="rename", undoes=renamed, **more)
+
+
 @pytest.fixture
 def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.Model]:
     """One row of each model: of a closed round with a dispute, and of one that is open."""
@@ -206,6 +223,7 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             facet,
             top,
             Version.objects.get(codebook__study=study),
+            waiting_change(study, facet),
             repository,
             harvest,
             window,
