@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import factory
+from django.utils import timezone
 from factory.django import DjangoModelFactory
 
 from annotator.accounts.models import User
 from annotator.codebook.actions import create_codebook
 from annotator.codebook.models import Category, Codebook
 from annotator.codebook.reading import to_document
-from annotator.collection.models import Item, Repository
+from annotator.collection.models import Finding, Harvest, Item, Repository, Window
+from annotator.collection.wanted import Wanted
 from annotator.labeling.actions import open_round, submit
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.submission import Submission
@@ -103,3 +105,22 @@ def answer(round_: Round, bug: Bug, rater: User, answers: Mapping[str, str | Seq
         uids = dict(rows.values_list("name", "uid"))
         chosen[key] = [uids.get(name, name) for name in wanted]
     return submit(assignment=assignment, submission=Submission(answers=chosen, **more), by=rater)
+
+
+def make_harvest(study: Study, *, items: Sequence[Item], gone: int = 0, by: User | None = None, **more: Any) -> Harvest:
+    """One that found these items, of one repository, and so many that are gone."""
+    wanted = Wanted(("tessera-dl/tessera",), moment="merged")
+    number = Harvest.objects.filter(study=study).count() + 1
+    more = {"state": Harvest.State.DONE, "looked_at": timezone.now()} | more
+    harvest = Harvest.objects.create(study=study, number=number, query=wanted.document(), created_by=by, **more)
+    repository = (items[0].repository if items else None) or RepositoryFactory(study=study)
+    now = timezone.now().replace(microsecond=0)
+    window = Window.objects.create(
+        harvest=harvest, repository=repository, starts=now, ends=now, state="done", hits=len(items) + gone
+    )
+    shared = {"harvest": harvest, "window": window, "repository": repository}
+    Finding.objects.bulk_create(Finding(number=item.number, item=item, state="fetched", **shared) for item in items)
+    Finding.objects.bulk_create(
+        Finding(number=10**8 + place, state="unavailable", reason="404", **shared) for place in range(gone)
+    )
+    return harvest

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.test import Client
@@ -14,6 +15,7 @@ from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import Dispute
 from annotator.codebook.models import Category
+from annotator.collection.models import Item, Repository
 from annotator.intake import actions as intake
 from annotator.intake.mapping import from_document
 from annotator.intake.running import perform
@@ -21,6 +23,7 @@ from annotator.labeling.models import Assignment, Round
 from annotator.overview.demo import people, story
 from annotator.studies.actions import invite
 from annotator.studies.models import Study
+from tests.factories import make_harvest
 from tests.integration.blindness.addresses import ARGUMENT, routes
 from tests.journeys.acts import sign_in
 
@@ -55,6 +58,10 @@ def demo(live_server: Any) -> Study:
         intake.choose(row=sheet, mapping=from_document(mapping), by=cast["cedar"])
         if mapping is MAPPING:
             assert perform(intake.start(row=sheet, by=cast["cedar"]).pk)
+    repository = Repository.objects.get(study=study, label="tessera-dl/tessera")
+    items = list(repository.items.filter(fetched_at__isnull=False)[:5])
+    make_harvest(study, items=items, gone=2, by=cast["cedar"])
+    make_harvest(study, items=items[:2], by=cast["cedar"], state="failed", message="GitHub refused the token.")
     return study
 
 
@@ -90,6 +97,8 @@ def known(study: Study) -> dict[str, Any]:
         "/adjudication/audit/ number": CLOSED,
         "/adjudication/audit/ bug": pick.bug.number,
         "/import/ number": 2,
+        "/harvests/ number": 1,
+        "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }
 
 
@@ -109,6 +118,7 @@ def addresses(study: Study) -> dict[str, str]:
         "agreement of an open round": f"/demo/agreement/{OPEN}/",
         "adjudication of an open round": f"/demo/adjudication/bugs/{values['bug']}/",
         "an import that is stored": "/demo/import/1/",
+        "a harvest that failed": "/demo/harvests/2/",
     }
 
 
