@@ -133,6 +133,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "sweep-imports": {"task": "annotator.intake.tasks.sweep", "schedule": 30.0},
     "sweep-harvests": {"task": "annotator.collection.tasks.sweep", "schedule": 30.0},
+    "sweep-comparisons": {"task": "annotator.collection.tasks.sweep_comparisons", "schedule": 30.0},
     "refresh-harvests": {"task": "annotator.collection.tasks.refresh", "schedule": 600.0},
     "expire-leases": {"task": "annotator.labeling.tasks.expire_leases", "schedule": 60.0},
     "seal-history": {"task": "annotator.history.tasks.seal", "schedule": 3600.0},

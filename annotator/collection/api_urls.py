@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.collection import api
+from annotator.collection import api, near_duplicates_api
 
 STUDY = "studies/<slug:slug>"
 HARVESTS = f"{STUDY}/harvests"
@@ -20,6 +20,9 @@ urlpatterns = [
     path(f"{ONE}/windows/", api.Windows.as_view()),
     path(f"{STUDY}/github-tokens/", api.Tokens.as_view()),
     path(f"{STUDY}/github-tokens/<str:key>/", api.OneToken.as_view()),
+    path(f"{STUDY}/comparisons/", near_duplicates_api.Comparisons.as_view()),
+    path(f"{STUDY}/comparisons/<int:number>/", near_duplicates_api.OneComparison.as_view()),
+    path(f"{STUDY}/comparisons/<int:number>/pairs/", near_duplicates_api.Pairs.as_view()),
     path(f"{STUDY}/items/", api.Items.as_view()),
     path(f"{STUDY}/items/<path:identity>/", api.OneItem.as_view()),
 ]

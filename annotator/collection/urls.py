@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.collection import list_views, token_views, views
+from annotator.collection import list_views, near_duplicates_views, token_views, views
 
 app_name = "collection"
 urlpatterns = [
@@ -18,6 +18,8 @@ urlpatterns = [
     path("harvests/<int:number>/findings/", list_views.findings, name="findings"),
     path("harvests/<int:number>/windows/", list_views.windows, name="windows"),
     path("harvests/<int:number>/faults.csv", list_views.faults, name="faults"),
+    path("near-duplicates/", near_duplicates_views.newest, name="near_duplicates"),
+    path("near-duplicates/<int:number>/", near_duplicates_views.earlier, name="comparison"),
     path("items/", list_views.items, name="items"),
     path("items/<path:identity>/files/<int:position>/", list_views.file, name="file"),
     path("items/<path:identity>/", list_views.item, name="item"),
