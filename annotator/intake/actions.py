@@ -96,26 +96,29 @@ def finish(row: Import, report: dict[str, Any], stored: Stored | None, *, by: Us
 # --- in the browser: upload, choose columns, check, start
 
 
-def upload(*, study: Study, filename: str, data: bytes, by: User) -> Import:
-    """Keep a file that can be read; which of its columns mean what comes next."""
+def upload(*, study: Study, filename: str, data: bytes, by: User, mapping: Mapping | None = None) -> Import:
+    """Keep a file that can be read; which of its columns mean what comes next, where no mapping says it."""
     head = heads_of(data, filename=filename)  # outside the transaction, which on SQLite keeps all others waiting
-    return keep_upload(study=study, filename=filename, data=data, head=head, by=by)
+    report = check(Import(study=study, filename=filename, file=data), mapping) if mapping else {}
+    return keep_upload(study=study, filename=filename, data=data, head=head, mapping=mapping, report=report, by=by)
 
 
 @transaction.atomic
-def keep_upload(*, study: Study, filename: str, data: bytes, head: Head, by: User) -> Import:
+def keep_upload(
+    *, study: Study, filename: str, data: bytes, head: Head, mapping: Mapping | None, report: dict[str, Any], by: User
+) -> Import:
     Study.objects.select_for_update().get(pk=study.pk)
     row = new_import(study=study, filename=filename, data=data, by=by)
     row.head = head
     row.save()
     new = {"file": row.filename, "sha256": row.sha256, "bytes": len(data)}
     record("uploaded a sheet", by=by, kind="import", object_id=row.pk, label=row.filename, study_id=study.pk, new=new)
-    return row
+    return keep_choice(row=row, mapping=mapping, report=report, by=by) if mapping else row
 
 
-def check(row: Import, mapping: Mapping, progress: Progress | None = None) -> dict[str, Any]:
+def check(row: Import, mapping: Mapping) -> dict[str, Any]:
     """The report of a dry run over the whole file. BadInput where the mapping does not fit it."""
-    return dry_run(study=row.study, sheet=sheet_of(row, mapping), mapping=mapping, progress=progress).report()
+    return dry_run(study=row.study, sheet=sheet_of(row, mapping), mapping=mapping).report()
 
 
 def sheet_of(row: Import, mapping: Mapping) -> Sheet:
@@ -141,7 +144,9 @@ def keep_choice(*, row: Import, mapping: Mapping, report: dict[str, Any], by: Us
 
 def taken(row: Import, *states: str) -> Import:
     """The row, held, in one of the states; otherwise somebody else was quicker."""
-    held = Import.objects.select_for_update(of=("self",)).select_related("study").get(pk=row.pk)
+    held = Import.objects.select_for_update(of=("self",)).select_related("study").filter(pk=row.pk).first()
+    if held is None:
+        raise Refused("This upload was dropped meanwhile; nothing was stored from it.")
     if held.state not in states:
         raise Refused(f"This import is {held.get_state_display().lower()} by now; load the page again.")
     return held

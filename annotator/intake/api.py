@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
@@ -45,11 +44,8 @@ class Imports(StudyList):
         file = given["file"]
         if file.size > settings.UPLOAD_LIMIT:
             raise BadInput(f"The file has more than {settings.UPLOAD_LIMIT:,} bytes: split the sheet.")
-        with transaction.atomic():
-            row = actions.upload(study=study, filename=file.name, data=file.read(), by=self.me)
-            if "mapping" in given:
-                mapping = read_mapping(mapping_text(given["mapping"]))
-                row = actions.choose(row=row, mapping=mapping, by=self.me)
+        mapping = read_mapping(mapping_text(given["mapping"])) if "mapping" in given else None
+        row = actions.upload(study=study, filename=file.name, data=file.read(), mapping=mapping, by=self.me)
         return Response(OneImportShape(row).data, status=status.HTTP_201_CREATED)
 
 

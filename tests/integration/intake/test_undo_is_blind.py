@@ -1,10 +1,11 @@
 """Taking an import back, and reading a sheet, while a round is open."""
 
 import pytest
+from django.core.files.base import ContentFile
 from django.db import connection
 
 from annotator.codebook.models import Category
-from annotator.intake import actions
+from annotator.intake import actions, running
 from annotator.intake.actions import import_file
 from annotator.intake.mapping import from_document
 from annotator.intake.models import Import
@@ -41,6 +42,25 @@ def test_nobody_waits_while_a_sheet_is_read(study, lee, monkeypatch):
 
     for name in ("heads_of", "sheet_of"):
         monkeypatch.setattr(actions, name, watched(getattr(actions, name)))
+    monkeypatch.setattr(running, "sheet_of", watched(running.sheet_of))
     row = actions.upload(study=study, filename="s.csv", data=SHEET, by=lee)
     actions.choose(row=row, mapping=from_document({"item": {"key": "id"}}), by=lee)
-    assert during == [False, False]
+    actions.start(row=row, by=lee)
+    assert running.perform(row.pk)
+    assert during == [False] * 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nobody_waits_while_a_sheet_with_its_mapping_is_read(client, study, lee, monkeypatch):
+    during = []
+
+    def reading(*args, **options):
+        during.append(connection.in_atomic_block)
+        return read_grid(*args, **options)
+
+    monkeypatch.setattr(actions, "read_grid", reading)
+    client.force_login(lee)
+    files = {"file": ContentFile(SHEET, "s.csv"), "mapping": ContentFile(b"item: {key: id}", "m.yaml")}
+    answer = client.post(f"/api/v1/studies/{study.slug}/imports/", files)
+    assert (answer.status_code, answer.json()["report"]["rows"]) == (201, 2)
+    assert during == [False]
