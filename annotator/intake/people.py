@@ -19,7 +19,7 @@ def username_of(name: str) -> str:
 
 
 class People:
-    """Finds the people of a sheet among the members, then among the accounts, else plans new ones."""
+    """Finds the people of a sheet among the members, else plans new ones. Whose account is in use joins by a link alone."""
 
     def __init__(self, known: Known, plan: Plan) -> None:
         self.known, self.plan = known, plan
@@ -59,10 +59,14 @@ class People:
         return PlannedPerson(name, member.username, id=member.id, needs_role=needs_role)
 
     def newcomer(self, name: str, username: str, row: int | None, column: str) -> PlannedPerson:
-        account = self.known.accounts.get(username)
-        if account is None:
-            text = f"{name} isn't there yet: the account {username} is made, without a password, with the role rater."
+        account, is_used = self.known.accounts.get(username, (None, False))
+        if is_used:
+            text = f"{username} has an account here and is no member of this study: invite this person, or write another name."
+            self.plan.fail(row, column, "not_a_member", text)
+        elif account:
+            text = f"{username} was made by a sheet before and becomes a rater of this study too."
+            self.plan.warn(row, column, "new_person", text)
         else:
-            text = f"{username} has an account here and becomes a rater of this study."
-        self.plan.warn(row, column, "new_person", text)
+            text = f"{name} isn't there yet: the account {username} is made, without a password, with the role rater."
+            self.plan.warn(row, column, "new_person", text)
         return PlannedPerson(name[:LONGEST_NAME], username, id=account)

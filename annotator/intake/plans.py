@@ -52,7 +52,7 @@ class Known:
     untitled: set[int] = field(default_factory=set)
     bugs: dict[tuple[int, int], int] = field(default_factory=dict)  # (item, ordinal)
     people: list[KnownPerson] = field(default_factory=list)
-    accounts: dict[str, int] = field(default_factory=dict)  # user names outside the study
+    accounts: dict[str, tuple[int, bool]] = field(default_factory=dict)  # by user name, outside the study; in use
     rounds: dict[RoundName, KnownRound] = field(default_factory=dict)
     round_bugs: dict[int, set[int]] = field(default_factory=dict)  # by round
     answers: dict[tuple[int, int, int, int], frozenset[int]] = field(default_factory=dict)  # round, bug, rater, facet

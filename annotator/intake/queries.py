@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from django.db.models import Q
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
+from django.db.models import BooleanField, ExpressionWrapper, Q
 
 from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution
@@ -82,16 +83,18 @@ def place_in(label: str) -> Place | None:
     return Place(GITHUB, owner, name) if slash and owner and name and "/" not in name and " " not in label else None
 
 
-def people_of(study: Study) -> tuple[list[KnownPerson], dict[str, int]]:
+def people_of(study: Study) -> tuple[list[KnownPerson], dict[str, tuple[int, bool]]]:
     roles: dict[int, set[str]] = {}
     for user, role in Membership.objects.filter(study=study).values_list("user_id", "role"):
         roles.setdefault(user, set()).add(role)
     people, accounts = [], {}
-    for pk, username, display_name in User.objects.order_by("pk").values_list("pk", "username", "display_name"):
+    never = Q(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    users = User.objects.order_by("pk").annotate(is_used=ExpressionWrapper(~never, BooleanField()))
+    for pk, username, display_name, is_used in users.values_list("pk", "username", "display_name", "is_used"):
         if pk in roles:
             people.append(KnownPerson(pk, username, display_name, frozenset(roles[pk])))
         else:
-            accounts[username] = pk
+            accounts[username] = (pk, is_used)
     return people, accounts
 
 

@@ -1,6 +1,7 @@
 """A sheet may name anybody who has an account here; that gives nobody a hold on the account."""
 
 import pytest
+from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.intake.actions import import_file
@@ -8,6 +9,7 @@ from annotator.intake.mapping import from_document
 from annotator.intake.sheets import read_grid, read_sheet
 from annotator.studies.access import may_reset
 from annotator.studies.actions import accept, invite, set_roles
+from annotator.studies.models import Membership
 from tests.factories import StudyFactory, UserFactory, make_codebook, member
 
 
@@ -25,6 +27,23 @@ def name_in_a_sheet(study, username, by):
     mapping = from_document({"item": {"key": "id"}, "raters": {username: {"cause": username}}})
     sheet = read_sheet(read_grid(data))
     return import_file(study=study, filename="s.csv", data=data, sheet=sheet, mapping=mapping, by=by)
+
+
+@pytest.mark.parametrize(
+    "used", [{"password": "a hash"}, {"last_login": timezone.now()}], ids=["password", "signed in"]
+)
+def test_a_sheet_makes_nobody_a_member_whose_account_is_in_use(own_study, charlie, used):
+    UserFactory(username="busy", **used)
+    report = name_in_a_sheet(own_study, "busy", charlie)
+    (error,) = report["errors"]
+    assert (error["code"], error["column"]) == ("not_a_member", "raters.busy")
+    assert "invite this person" in error["text"]
+    assert not Membership.objects.filter(user__username="busy").exists()
+
+
+def test_a_member_whose_account_is_in_use_is_found(own_study, charlie):
+    member(own_study, UserFactory(username="busy", password="a hash"), "rater")
+    assert name_in_a_sheet(own_study, "busy", charlie)["errors"] == []
 
 
 def test_account_that_left_its_studies_is_not_taken_over_by_naming_it(own_study, charlie):
