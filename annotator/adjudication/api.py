@@ -19,6 +19,7 @@ from annotator.adjudication.item import Item, bug_of, item_of, letters_of
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Round
+from annotator.labeling.queries import round_named
 from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Session, Study
@@ -72,7 +73,7 @@ class Disputes(ListAPIView[Dispute]):
     @extend_schema(
         parameters=[
             OpenApiParameter("facet", str),
-            OpenApiParameter("round", int),
+            OpenApiParameter("round", str, description="number or name"),
             OpenApiParameter("repository", str),
             OpenApiParameter("state", str, enum=list(queue.STATES)),
         ]
@@ -86,9 +87,16 @@ class Disputes(ListAPIView[Dispute]):
         state = asked.get("state", queue.OPEN)
         if state not in queue.STATES:
             raise BadInput(f"There is no state “{state[:30]}”. It is one of: {', '.join(queue.STATES)}.")
-        filters = queue.Filters(asked.get("facet", ""), asked.get("round", ""), asked.get("repository", ""), state)
+        filters = queue.Filters(asked.get("facet", ""), self.round_asked(study), asked.get("repository", ""), state)
         rows = queue.disputes(study, filters).select_related("bug", "facet", "round")
         return rows.annotate(bug_number=F("bug__number"), facet_key=F("facet__key"))
+
+    def round_asked(self, study: Study) -> str:
+        named = self.request.GET.get("round", "")
+        found = round_named(study, named) if named else None
+        if named and found is None:
+            raise Http404("There is no such round.")
+        return str(found.number) if found else ""
 
 
 @extend_schema(responses=shapes.ItemSerializer)

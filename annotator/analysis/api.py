@@ -8,9 +8,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotator.adjudication.queries import final_labels
-from annotator.analysis.labels import FINAL
+from annotator.analysis.labels import FINAL, verdict_is_plain
 from annotator.analysis.serializers import TABLES, FinalShape
 from annotator.analysis.tables import tables
+from annotator.codebook.models import Facet
 from annotator.studies.rest import StudyList, StudyView, whole
 
 
@@ -22,14 +23,18 @@ class Finals(StudyList):
     order = ("bug_number", "facet_position", "facet_key", "slot")
 
     def rows(self) -> QuerySet[Any, Any]:
-        labels = final_labels(self.study())
+        study = self.study()
+        labels = final_labels(study)
+        if verdict_is_plain(study):
+            labels = labels.exclude(facet__key=Facet.VERDICT)
         if facet := self.asked("facet"):
             labels = labels.filter(facet__key=facet)
         if (bug := whole(self.asked("bug"))) is not None:
             labels = labels.filter(bug__number=bug)
         return labels.values(
-            "slot", "category__name", "category__uid", "source", "round__number", "by__username", "participants",
-            "reason", "note", "at",
+            "slot", "category__name", "category__uid", "source", "round__name", "round__number", "by__username",
+            "participants", "reason", "note", "cell", "at", "bug__ordinal", "bug__item__number",
+            "bug__item__repository__label",
             bug_number=F("bug__number"), facet_key=F("facet__key"), facet_position=F("facet__position"),
         )  # fmt: skip
 

@@ -4,13 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
+from django.db.models import Q
 
 from annotator.accounts.models import User
+from annotator.adjudication.models import Resolution
 from annotator.adjudication.queries import FINAL, UNANIMOUS, final_labels, final_rounds
+from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer
 from annotator.studies.models import Study
 
-__all__ = ["FINAL", "UNANIMOUS", "Labels", "labels_of", "raters_with_labels"]
+__all__ = ["FINAL", "UNANIMOUS", "Labels", "labels_of", "raters_with_labels", "verdict_is_plain"]
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,10 @@ def raters_with_labels(study: Study) -> list[str]:
     """User names of those whose labels can be asked for."""
     raters = Answer.objects.current().filter(round__in=final_rounds(study)).values("rater")
     return list(User.objects.filter(pk__in=raters).order_by("username").values_list("username", flat=True))
+
+
+def verdict_is_plain(study: Study) -> bool:
+    """Nobody called a bug none: the verdict says nothing then, and tables and lists leave it out."""
+    denied = Q(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG)
+    settled = Resolution.objects.current().filter(denied, study=study)
+    return not settled.exists() and not Answer.objects.current().filter(denied, round__in=final_rounds(study)).exists()

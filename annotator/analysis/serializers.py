@@ -6,18 +6,34 @@ from rest_framework import serializers
 
 
 class FinalShape(serializers.Serializer[Any]):
+    """Named as the columns of the table of final labels."""
+
     bug = serializers.IntegerField(source="bug_number")
+    repository = serializers.SerializerMethodField(help_text="what the study calls it; empty where there is none")
+    number = serializers.IntegerField(source="bug__item__number", allow_null=True)
+    ordinal = serializers.IntegerField(source="bug__ordinal")
     facet = serializers.CharField(source="facet_key")
     slot = serializers.IntegerField()
     category = serializers.CharField(source="category__name")
     category_uid = serializers.CharField(source="category__uid")
     source = serializers.CharField()  # type: ignore[assignment]  # Field has an attribute of this name
-    round = serializers.IntegerField(source="round__number", allow_null=True)
-    by = serializers.CharField(source="by__username", allow_null=True)
+    round = serializers.SerializerMethodField(help_text="name; empty where a sheet gave the label alone")
+    round_number = serializers.IntegerField(source="round__number", allow_null=True)
+    decided_by = serializers.SerializerMethodField(help_text="user name of the adjudicator; empty where there is none")
     participants = serializers.ListField(child=serializers.CharField())
     reason = serializers.CharField()
     note = serializers.CharField()
-    at = serializers.DateTimeField()
+    cell = serializers.CharField(help_text="as it stood in the imported sheet")
+    decided_at = serializers.DateTimeField(source="at")
+
+    def get_repository(self, row: dict[str, Any]) -> str:
+        return row["bug__item__repository__label"] or ""
+
+    def get_round(self, row: dict[str, Any]) -> str:
+        return row["round__name"] or ""
+
+    def get_decided_by(self, row: dict[str, Any]) -> str:
+        return row["by__username"] or ""
 
 
 COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}

@@ -18,7 +18,7 @@ from annotator.labeling import actions, follow_up, forms, proposals, rounds, tur
 from annotator.labeling import serializers as shapes
 from annotator.labeling.models import Answer, Assignment, Flag, Round
 from annotator.labeling.proposals import with_codes
-from annotator.labeling.queries import progress, rates_in
+from annotator.labeling.queries import plain_verdicts, progress, rates_in, round_named, rounds_with_denials
 from annotator.labeling.submission import Pin, Submission
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
@@ -290,7 +290,7 @@ class Skipped(RoundView):
 @extend_schema_view(
     get=extend_schema(
         parameters=[
-            OpenApiParameter("round", int),
+            OpenApiParameter("round", str, description="number or name"),
             OpenApiParameter("facet", str),
             OpenApiParameter("rater", str),
             OpenApiParameter("bug", int),
@@ -304,16 +304,26 @@ class AllAnswers(StudyList):
     order = ("bug_number", "round_number", "rater_name", "facet_key", "slot")
 
     def rows(self) -> QuerySet[Any, Any]:
-        answers = Answer.objects.current().visible_to(self.me).filter(round__study=self.study())
+        study = self.study()
+        answers = Answer.objects.current().visible_to(self.me).filter(round__study=study)
         filters = {
-            "round__number": whole(self.asked("round")),
+            "round": self.asked_round(study),
             "bug__number": whole(self.asked("bug")),
             "facet__key": self.asked("facet") or None,
             "rater__username": self.asked("rater") or None,
         }
         wanted = answers.filter(**{path: value for path, value in filters.items() if value is not None})
-        return wanted.values(
-            "slot", "revision", "is_assisted", "at", "category__name", "category__uid", "assignment__confidence",
-            "assignment__note", bug_number=F("bug__number"), round_number=F("round__number"),
+        return wanted.exclude(plain_verdicts(rounds_with_denials(study))).values(
+            "slot", "revision", "is_assisted", "at", "cell", "version", "category__name", "category__uid",
+            "assignment__confidence", "assignment__note", "round__name", "round__kind", "round__blindness",
+            "bug__ordinal", "bug__item__number", "bug__item__repository__label",
+            bug_number=F("bug__number"), round_number=F("round__number"),
             rater_name=F("rater__username"), facet_key=F("facet__key"),
         )  # fmt: skip
+
+    def asked_round(self, study: Study) -> Round | None:
+        named = self.asked("round")
+        found = round_named(study, named) if named else None
+        if named and found is None:
+            raise Http404("There is no such round.")
+        return found

@@ -7,11 +7,14 @@ from typing import Any
 from django.db.models import Count, Q
 
 from annotator.accounts.models import User
+from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Round
 from annotator.labeling.submission import Chosen, Submission
 from annotator.studies.models import Study
+from annotator.web.numbers import whole
 
 State = Assignment.State
+BLIND_IS_OVER = (Round.State.CLOSED, Round.State.IMPORTED)
 DONE = [State.SUBMITTED, State.SKIPPED, State.COVERED]
 
 
@@ -73,6 +76,27 @@ def to_label(study: Study, rater: User) -> int:
     waiting = [State.TODO, State.CLAIMED, State.PARKED]
     mine = Assignment.objects.filter(rater=rater, state__in=waiting, round__study=study)
     return mine.filter(round__state=Round.State.OPEN).count()
+
+
+def round_named(study: Study, name: str) -> Round | None:
+    """By number or name; a number wins."""
+    rounds = Round.objects.filter(study=study)
+    number = whole(name)
+    by_number = rounds.filter(number=number).first() if number is not None else None
+    return by_number or rounds.filter(name=name).first()
+
+
+def rounds_with_denials(study: Study) -> list[int]:
+    """Rounds that are over in which someone said that a bug is none; in others the verdict says nothing."""
+    said = Answer.objects.current().filter(round__study=study, round__state__in=BLIND_IS_OVER)
+    denied = said.filter(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG)
+    return list(denied.order_by().values_list("round", flat=True).distinct())
+
+
+def plain_verdicts(denied: Sequence[int]) -> Q:
+    """Of answers: the word *bug* where nobody said otherwise. Tables and lists leave it out."""
+    is_said = Q(round__in=denied) | Q(round__state=Round.State.OPEN, category__name=Category.NOT_A_BUG)
+    return Q(facet__key=Facet.VERDICT) & ~is_said
 
 
 def open_round_ids(study_id: int) -> list[int]:

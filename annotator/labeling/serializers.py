@@ -248,15 +248,28 @@ class HandOn(serializers.Serializer[Any]):
 
 
 class AnswerShape(serializers.Serializer[Any]):
+    """Named as the columns of the table of answers."""
+
     bug = serializers.IntegerField(source="bug_number")
-    round = serializers.IntegerField(source="round_number")
+    repository = serializers.SerializerMethodField(help_text="what the study calls it; empty where there is none")
+    number = serializers.IntegerField(source="bug__item__number", allow_null=True)
+    ordinal = serializers.IntegerField(source="bug__ordinal")
+    round = serializers.CharField(source="round__name")
+    round_number = serializers.IntegerField()
+    round_kind = serializers.CharField(source="round__kind")
+    blindness = serializers.CharField(source="round__blindness")
     rater = serializers.CharField(source="rater_name")
     facet = serializers.CharField(source="facet_key")
     slot = serializers.IntegerField()
     category = serializers.CharField(source="category__name")
     category_uid = serializers.CharField(source="category__uid")
+    cell = serializers.CharField(help_text="as it stood in the imported sheet")
+    codebook_version = serializers.IntegerField(source="version", help_text="0: not known")
+    answered_at = serializers.DateTimeField(source="at")
     revision = serializers.IntegerField()
     confidence = serializers.CharField(source="assignment__confidence")
     note = serializers.CharField(source="assignment__note")
     is_assisted = serializers.BooleanField()
-    at = serializers.DateTimeField()
+
+    def get_repository(self, row: dict[str, Any]) -> str:
+        return row["bug__item__repository__label"] or ""

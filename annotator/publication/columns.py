@@ -58,7 +58,9 @@ ANSWERS = (
     Column("slot", WHOLE, "0; counts on where a facet takes several answers"),
     *CATEGORY,
     Column("cell", TEXT, "the cell as it stood in the imported sheet"),
-    Column("codebook_version", WHOLE, "number of the codebook's version under which the answer was given; 0: not known"),
+    Column(
+        "codebook_version", WHOLE, "number of the codebook's version under which the answer was given; 0: not known"
+    ),
     Column("answered_at", TIME, "when this answer was given"),
     Column("revision", WHOLE, "how often the rater had submitted the bug by then"),
     Column("confidence", TEXT, "sure, fairly or unsure; empty where not given"),
@@ -119,5 +121,5 @@ SIDE_BY_SIDE = (
         for column in BUGS
         if column.name in ("bug", "kind", "repository", "number", "key", "ordinal", "url", "title")
     ),
-    Column("round", TEXT, "the round whose answers stand here: the bug's latest that counts"),
+    Column("round", TEXT, "the round whose answers stand here: the bug's latest that counts; empty where it has none"),
 )

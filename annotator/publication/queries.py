@@ -7,10 +7,12 @@ from typing import Any, TypeVar
 from django.db.models import CharField, Exists, F, Model, OuterRef, Q, QuerySet, Value
 
 from annotator.adjudication.models import Resolution, Stand
-from annotator.adjudication.queries import FINAL_KINDS, final_labels, final_rounds
+from annotator.adjudication.queries import FINAL_KINDS, final_labels
+from annotator.analysis.labels import verdict_is_plain
 from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Context
-from annotator.labeling.models import Answer, Round
+from annotator.labeling.models import Answer
+from annotator.labeling.queries import BLIND_IS_OVER, plain_verdicts, rounds_with_denials
 from annotator.publication import columns
 from annotator.publication.batches import Range, by_range, select
 from annotator.publication.columns import WHOLE, Column, Row
@@ -89,7 +91,6 @@ BUG = {
     "merged_at": "item__merged_at",
     "body": "item__text__body",
 }
-BLIND_IS_OVER = (Round.State.CLOSED, Round.State.IMPORTED)
 ACTS = {Stand.Move.KEEP: "kept", Stand.Move.ACCEPT: "accepted", Stand.Move.PROPOSE: "proposed"}
 OfBug = TypeVar("OfBug", bound=Model)
 POSITION = Column("position", WHOLE, "of the facet, to sort by")
@@ -116,17 +117,9 @@ def answers_of(study: Study) -> Iterator[list[Row]]:
     return by_range(study, read)
 
 
-def rounds_with_denials(study: Study) -> list[int]:
-    """Rounds in which someone said that a bug is none; elsewhere the verdict says nothing and is left out."""
-    said = Answer.objects.current().filter(
-        round__study=study, facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG, round__state__in=BLIND_IS_OVER
-    )
-    return list(said.order_by().values_list("round", flat=True).distinct())
-
-
 def blind_answers(answers: QuerySet[Answer], study: Study, bugs: Range, denied: list[int]) -> QuerySet[Answer]:
     over = in_range(answers, study, bugs).filter(round__state__in=BLIND_IS_OVER)
-    return over.exclude(~Q(round__in=denied), facet__key=Facet.VERDICT)
+    return over.exclude(plain_verdicts(denied))
 
 
 # --- final labels
@@ -136,13 +129,6 @@ def finals_of(study: Study) -> Iterator[list[Row]]:
     """The final labels, and a row without category for each bug and facet that is not settled."""
     hidden = verdict_is_plain(study)
     return by_range(study, lambda bugs: final_rows(study, bugs, without_verdict=hidden))
-
-
-def verdict_is_plain(study: Study) -> bool:
-    """Nobody called a bug none."""
-    denied = Q(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG)
-    settled = Resolution.objects.current().filter(denied, study=study)
-    return not settled.exists() and not Answer.objects.current().filter(denied, round__in=final_rounds(study)).exists()
 
 
 def final_rows(study: Study, bugs: Range, *, without_verdict: bool = False) -> list[Row]:

@@ -10,9 +10,12 @@ import yaml
 
 from annotator.accounts.models import User
 from annotator.adjudication.queries import FINAL_KINDS, final_rounds
+from annotator.analysis.labels import verdict_is_plain
 from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Item
 from annotator.labeling.models import Answer, Round
+from annotator.labeling.proposals import hidden_codes
+from annotator.labeling.queries import BLIND_IS_OVER
 from annotator.publication import queries
 from annotator.publication.batches import Range, by_range, select
 from annotator.publication.columns import ANSWERS, BUGS, CONTEXT, FINALS, SIDE_BY_SIDE, TEXT, Column, Row, Table, Value
@@ -22,7 +25,6 @@ from annotator.studies.models import Study
 NAME = "side_by_side"
 BESIDE = ("confidence", "note")  # of a rater, after the facets
 SEPARATORS = ("|", ";", "¦", "␟")  # between several labels in a cell: the first that no label holds
-WITHOUT_ANSWERS = "imported"  # the round where a bug has only a final label
 Hide = Callable[[str], str]
 
 
@@ -49,7 +51,7 @@ def layout_of(study: Study, hide: Hide | None) -> Layout:
     raters = User.objects.filter(pk__in=counted(study).values("rater")).values_list("username", flat=True)
     shown = sorted((hide(name) if hide else name, name) for name in raters)
     wanted = Facet.objects.filter(codebook__study=study)
-    if queries.verdict_is_plain(study):
+    if verdict_is_plain(study):
         wanted = wanted.exclude(key=Facet.VERDICT)
     many = [facet.key for facet in wanted if facet.is_many]
     return Layout(
@@ -63,6 +65,7 @@ def layout_of(study: Study, hide: Hide | None) -> Layout:
 
 def separator_for(study: Study, many: list[str]) -> str:
     names = Category.objects.filter(facet__codebook__study=study, facet__key__in=many)
+    names = names.exclude(pk__in=hidden_codes(study))
     held = "".join(names.values_list("name", flat=True))
     return next((mark for mark in SEPARATORS if mark not in held), SEPARATORS[-1])
 
@@ -70,7 +73,7 @@ def separator_for(study: Study, many: list[str]) -> str:
 def counted(study: Study) -> Any:
     """Answers of the rounds that make final labels."""
     return Answer.objects.current().filter(
-        round__study=study, round__kind__in=FINAL_KINDS, round__state__in=queries.BLIND_IS_OVER
+        round__study=study, round__kind__in=FINAL_KINDS, round__state__in=BLIND_IS_OVER
     )
 
 
@@ -102,7 +105,7 @@ def cells(layout: Layout, answers: "list[Said]", finals: "list[Settled]") -> lis
     for answer in answers:
         given[answer.rater, answer.facet].append(answer.category)
     beside = {answer.rater: (answer.confidence, answer.note) for answer in answers}
-    out = [answers[0].round if answers else WITHOUT_ANSWERS]
+    out = [answers[0].round if answers else ""]
     for rater in layout.raters:
         out += [layout.separator.join(given.get((rater, facet), ())) for facet in layout.facets]
         out += beside.get(rater, ("", ""))

@@ -7,6 +7,7 @@ import json
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from rest_framework.test import APIClient
 
 from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution
@@ -221,6 +222,71 @@ def test_open_rounds_are_in_no_file_even_for_their_raters(main_round, bugs, alic
     for rater in (alice, bob):
         answer(main_round, bugs[0], rater, {"cause": "type", "stage": "training"}, note="secret")
     assert {key: content(main_round.study, *key) for key in empty} == empty
+
+
+def listed(user, name, query=""):
+    """All rows of a list over REST, as texts under the names that they have there."""
+    client = APIClient()
+    client.force_authenticate(user)
+    found, address = [], f"/api/v1/studies/frameworks/{name}/?page_size=5{query}"
+    while address:
+        page = client.get(address).json()
+        found += page["results"]
+        address = page["next"]
+    return [{key: as_text(value) for key, value in row.items()} for row in found]
+
+
+def as_text(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(value) if isinstance(value, list) else "" if value is None else str(value)
+
+
+@pytest.mark.parametrize("denied", [{}, {"not_a_bug": "duplicate"}])
+def test_lists_over_rest_have_the_names_and_values_of_the_tables(main_round, bugs, alice, bob, lee, denied):
+    for rater in (alice, bob):
+        for bug in bugs[:3]:
+            answer(main_round, bug, rater, {"cause": "type", "stage": "training"}, note="=x", confidence="sure")
+    answer(main_round, bugs[3], alice, {"cause": "type", "stage": "training"})
+    answer(main_round, bugs[3], bob, {} if denied else {"cause": "api", "stage": "training"}, **denied)
+    close_round(round_=main_round, by=lee)
+    for name, beyond in (("answers", set()), ("finals", {"round_number"})):
+        rows = listed(alice, name)
+        table = [row for row in csv_rows(content(main_round.study, name, "csv")) if row["category"]]
+        shared = rows[0].keys() - beyond
+        assert shared <= table[0].keys()
+        assert sorted([row[key] for key in sorted(shared)] for row in rows) == sorted(
+            [row[key] for key in sorted(shared)] for row in table
+        )
+        assert {row["facet"] for row in rows} == {row["facet"] for row in table}
+        assert ("verdict" in {row["facet"] for row in rows}) == bool(denied)
+
+
+def test_of_an_open_round_ones_own_denial_is_listed_and_a_plain_verdict_is_not(main_round, bugs, alice, bob):
+    answer(main_round, bugs[0], alice, {"cause": "type", "stage": "training"})
+    answer(main_round, bugs[0], bob, {}, not_a_bug="duplicate")
+    assert [row["facet"] for row in listed(alice, "answers")] == ["cause", "stage"]
+    answer(main_round, bugs[1], alice, {}, not_a_bug="duplicate")
+    assert [row["facet"] for row in listed(alice, "answers")] == ["cause", "stage", "verdict"]
+
+
+def test_lists_take_a_round_by_number_or_name(main_round, bugs, alice, bob, lee):
+    for rater, cause in ((alice, "type"), (bob, "api")):
+        answer(main_round, bugs[0], rater, {"cause": cause, "stage": "training"})
+    close_round(round_=main_round, by=lee)
+    client = APIClient()
+    client.force_authenticate(alice)
+    for name, count in (("answers", 4), ("disputes", 1)):
+        assert len(listed(alice, name, "&round=1")) == len(listed(alice, name, "&round=Round 1")) == count
+        assert client.get(f"/api/v1/studies/frameworks/{name}/?round=2").status_code == 404
+        assert client.get(f"/api/v1/studies/frameworks/{name}/?round=Pilot").status_code == 404
+
+
+def test_a_bug_without_answers_names_no_round_side_by_side(study, bugs, lee):
+    type_ = Category.objects.get(facet__key="cause", name="type")
+    Resolution.objects.create(study=study, bug=bugs[0], facet=type_.facet, category=type_, source="imported")
+    rows = csv_rows(content(study, "side_by_side", "csv"))
+    assert (rows[0]["round"], rows[0]["final cause"]) == ("", "type")
 
 
 def test_not_a_bug_of_one_rater_leaves_the_verdict_alone_open(main_round, bugs, alice, bob, lee):
