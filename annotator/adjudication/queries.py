@@ -2,9 +2,11 @@
 
 from typing import Any
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from annotator.adjudication.models import Resolution
+from annotator.codebook.models import Category
 from annotator.labeling.models import Answer, Round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Study
@@ -15,15 +17,17 @@ FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 
 def final_labels(study: Study, labels: str = FINAL) -> QuerySet[Any]:
-    """Rows with `bug`, `facet`, `slot` and `category`, one per label: the labels of the bugs that are studied.
+    """Rows with `bug`, `facet`, `slot` and `label_id`, `label_uid`, `label_name`: labels of the bugs that are studied.
 
     What left as a duplicate or was withdrawn is not among them; what is not a bug has its verdict.
 
     `labels` is "final" (what is settled), "unanimous" (on what the raters agreed blind), or a rater's user name
     (that rater's own answers in rounds that are no longer open). A facet with several answers has several rows.
-    Ready for GROUP BY: `.values("facet", "category").annotate(n=Count("id"))`.
+    The label is what counts today: of a merged category the one that took its place. Where a category was split, or
+    changed its meaning, labels given before are left out until the bug is labelled again.
+    Ready for GROUP BY: `.values("facet", "label_id").annotate(n=Count("id"))`.
     """
-    return _labels(study, labels).exclude(bug__in=_gone(study))
+    return of_today(_labels(study, labels).exclude(bug__in=_gone(study)), study)
 
 
 def _gone(study: Study) -> QuerySet[Bug]:
@@ -41,6 +45,30 @@ def _labels(study: Study, labels: str) -> QuerySet[Any]:
         raise BadInput(f"Labels are “final”, “unanimous” or the user name of a rater; “{labels}” is none of them.")
     given = Answer.objects.current().filter(round__in=rounds, rater__username=labels)
     return _without_later(given, rounds, same_rater=True)
+
+
+def of_today(rows: QuerySet[Any], study: Study) -> QuerySet[Any]:
+    """Labels or answers with what they count as today, without those that no longer say what their category means."""
+    rows = rows.filter(still_meant()).annotate(
+        label_id=Coalesce("category__merged_into", "category"),
+        label_uid=Coalesce("category__merged_into__uid", "category__uid"),
+        label_name=Coalesce("category__merged_into__name", "category__name"),
+    )
+    merged = Category.objects.filter(facet__codebook__study=study, state=Category.State.MERGED)
+    if not merged.filter(facet__is_many=True).exists():
+        return rows
+    twin = {"bug": OuterRef("bug"), "facet": OuterRef("facet"), "label_id": OuterRef("label_id")}
+    return rows.exclude(Exists(rows.filter(**twin, slot__lt=OuterRef("slot"))))  # two of a bug's labels became one
+
+
+def still_meant() -> Q:
+    """The label was not given in a span that its category, or what took its place, has outgrown."""
+    return _outside_span("category") & _outside_span("category__merged_into")
+
+
+def _outside_span(path: str) -> Q:
+    until, since = f"{path}__relabel_until", f"{path}__relabel_from"
+    return Q(**{until: None}) | Q(**{f"{until}__lt": F("at")}) | Q(**{f"{since}__gt": F("at")})
 
 
 def final_rounds(study: Study | int) -> QuerySet[Round]:

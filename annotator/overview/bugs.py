@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Case, Exists, OuterRef, Q, QuerySet, When
 
 from annotator.accounts.models import User
 from annotator.adjudication.item import letters_of
 from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.positions import positions_of
-from annotator.adjudication.queries import final_labels
+from annotator.adjudication.queries import final_labels, still_meant
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round, RoundBug
 from annotator.overview.choosing import in_a_main_round
@@ -77,11 +77,11 @@ def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
         of_round = RoundBug.objects.filter(bug=OuterRef("pk"), round__number=number, round__study=study)
         bugs = bugs.filter(Exists(of_round))
     for facet, uid in filters.labels.items():
-        bugs = bugs.filter(Exists(_final(study).filter(category__uid=uid, facet__key=facet)))
+        bugs = bugs.filter(Exists(_final(study).filter(label_uid=uid, facet__key=facet)))
     return _in_state(bugs, filters.state, _final(study))
 
 
-def _in_state(bugs: "QuerySet[Bug]", state: str, final: "QuerySet[Resolution]") -> "QuerySet[Bug]":
+def _in_state(bugs: "QuerySet[Bug]", state: str, final: "QuerySet[Any]") -> "QuerySet[Bug]":
     if state == FREE:
         return bugs.filter(~in_a_main_round())
     if state == OPEN:
@@ -91,7 +91,7 @@ def _in_state(bugs: "QuerySet[Bug]", state: str, final: "QuerySet[Resolution]") 
     return bugs
 
 
-def _final(study: Study) -> "QuerySet[Resolution]":
+def _final(study: Study) -> "QuerySet[Any]":
     """The final labels of the bug at hand."""
     return final_labels(study).filter(bug=OuterRef("pk"))
 
@@ -127,7 +127,7 @@ def _rows(study: Study, bugs: Sequence[Bug], facets: Sequence[Facet], *, viewer:
     hidden = in_hand(bugs, viewer)
     labels: dict[tuple[int, int], list[str]] = {}
     settled = final_labels(study).filter(bug__in=set(ids) - hidden)
-    for bug, facet, name in settled.order_by("slot").values_list("bug_id", "facet_id", "category__name"):
+    for bug, facet, name in settled.order_by("slot").values_list("bug_id", "facet_id", "label_name"):
         labels.setdefault((bug, facet), []).append(name)
     rounds: dict[int, list[str]] = {}
     for bug, name in (
@@ -222,8 +222,11 @@ def _nameless(bug: Bug, rows: Sequence[Assignment]) -> dict[int, str]:
 
 
 def settled(bug: Bug) -> list[Resolution]:
-    """The bug's final labels with where they came from, in the codebook's order."""
-    rows = Resolution.objects.filter(bug=bug, is_current=True).select_related("facet", "category", "by", "round")
+    """The bug's final labels with where they came from, in the codebook's order; also those to be given again."""
+    rows = Resolution.objects.filter(bug=bug, is_current=True).select_related(
+        "facet", "category__merged_into", "by", "round"
+    )
+    rows = rows.annotate(is_meant=Case(When(still_meant(), then=True), default=False, output_field=BooleanField()))
     usual = Q(facet__key=Facet.VERDICT, category__name=Category.BUG)  # goes without saying
     return list(rows.exclude(usual).order_by("facet__position", "facet_id", "slot"))
 

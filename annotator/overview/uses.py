@@ -17,5 +17,5 @@ def codebook_uses(request: Request, slug: str) -> HttpResponse:
     """A fragment that htmx lays into the codebook's tree, of the facet that is open there. Final labels come into being when a round closes."""
     study = study_for(request.user, slug)
     labels = final_labels(study).filter(facet__key=request.GET.get("facet", ""))
-    rows = labels.order_by().values_list("category__uid").annotate(n=Count("pk")).order_by("category__uid")
+    rows = labels.order_by().values_list("label_uid").annotate(n=Count("pk")).order_by("label_uid")
     return render(request, "codebook/_uses.html", {"uses": list(rows)})

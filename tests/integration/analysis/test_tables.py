@@ -214,7 +214,7 @@ def test_verdict_is_shown_where_a_bug_is_none(study):
 
 
 def test_number_of_queries_does_not_grow(settled, django_assert_num_queries):
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         tables(settled[0])
 
 
