@@ -22,6 +22,7 @@ BESIDE = {NOTE: "rationale", CONFIDENCE: "how sure"}
 FINAL, RATER, LONG = "final", "rater", "long"
 NAMED, ROUND, CONTEXT = "long.rater", "round", "context"
 VOTE, VOTE_REASON = "vote.include", "vote.reason"
+OUTCOME, OUTCOME_REASON = "outcome.include", "outcome.reason"
 KINDS = {"pull_request": "a pull request", "issue": "an issue", "other": "something else: a commit, a post, a log"}
 MARKS = {
     "": "nothing: one label a cell",
@@ -31,7 +32,7 @@ MARKS = {
     "^": "carets",
     "\n": "line ends",
 }
-OPTIONS = ("sheet", "header_rows", "kind", "row", "round", "blind", "unknown", "blank", "when")
+OPTIONS = ("sheet", "header_rows", "kind", "row", "round", "blind", "unknown", "blank", "when", "others", "because")
 SAMPLES = 3
 
 
@@ -92,6 +93,7 @@ def meanings(facets: list[Facet]) -> Groups:
             ],
         ),
         ("Screening: say whose", [(VOTE, "Vote of a reviewer"), (VOTE_REASON, "A reviewer's reason")]),
+        ("Screening: what came of it", [(OUTCOME, "Is it in?"), (OUTCOME_REASON, "Why it is, or is not")]),
         ("Rounds", [(ROUND, "Name of the round")]),
     ]
 
@@ -130,8 +132,10 @@ def document_of(choices: Choices, sheet: Sheet) -> dict[str, Any]:
         label = sheet.labels[place]
         is_alone = sheet.labels.count(label) == 1
         put(document, chosen, reference(sheet, place), label if is_alone else f"{label} (#{place + 1})")
-    for reviewer in document.get("votes", {}).values():
-        reviewer["when"] = words_in(choices.option("when")) or ["TRUE"]
+    for told in (*document.get("votes", {}).values(), *([document["outcome"]] if "outcome" in document else [])):
+        told["when"] = words_in(choices.option("when")) or ["TRUE"]
+    if "outcome" in document:
+        document["outcome"] |= {"others": choices.option("others") or "keep", "because": choices.option("because")}
     document["clean"] = clean_of(choices)
     return document
 
@@ -151,7 +155,7 @@ def put(document: dict[str, Any], chosen: Chosen, column: str, label: str) -> No
         enter(document.setdefault("votes", {}).setdefault(chosen.whose, {}), what, column, label)
     elif kind == RATER:
         enter(document.setdefault("raters", {}).setdefault(chosen.whose, {}), what, column, label)
-    elif kind in ("item", FINAL, LONG):
+    elif kind in ("item", FINAL, LONG, "outcome"):
         enter(document.setdefault("answers" if kind == LONG else kind, {}), what, column, label)
     else:
         raise BadInput(f"The column “{label}” was given a meaning that isn't known here.")
@@ -184,7 +188,11 @@ def choices_of(mapping: Mapping, sheet: Sheet) -> Choices:
     choices = Choices(options={name: str(document[name]) for name in ("row", "blind", "header_rows")})
     choices.options |= {"sheet": mapping.sheet or "", "kind": mapping.item.kind, "unknown": mapping.clean.unknown}
     choices.options["blank"] = ", ".join(word for word in mapping.clean.blank if word)
-    choices.options["when"] = ", ".join(next((vote.when for vote in mapping.votes.values()), ()))
+    told = [vote.when for vote in mapping.votes.values()]
+    if mapping.outcome:
+        told.append(mapping.outcome.when)
+        choices.options |= {"others": mapping.outcome.others, "because": mapping.outcome.because}
+    choices.options["when"] = ", ".join(next(iter(told), ()))
     if isinstance(document["round"], str):
         choices.options["round"] = document["round"]
     marks = {re.escape(mark): mark for mark in MARKS if mark}
@@ -207,7 +215,7 @@ def chosen_for(path: str) -> Chosen:
         return Chosen(NAMED)
     if head in ("round", "context"):
         return Chosen(head)
-    return Chosen(path if head == "item" else f"{LONG if head == 'answers' else head}:{rest}")
+    return Chosen(path if head in ("item", "outcome") else f"{LONG if head == 'answers' else head}:{rest}")
 
 
 def samples(sheet: Sheet, place: int) -> list[str]:

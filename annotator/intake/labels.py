@@ -154,9 +154,10 @@ class LabelReader:
             return
         decision = INCLUDE if self.cleaner.key(text) in cells.when else EXCLUDE
         reason = cells.reason.of(row)
-        vote = PlannedVote(
-            item, cells.person, decision, "" if is_blank(reason) else reason, text, row.number, cells.include.column
-        )
+        reason = "" if is_blank(reason) else reason
+        criterion = self.known.criterion_named(reason) if decision == EXCLUDE else None
+        column = cells.include.column
+        vote = PlannedVote(item, cells.person, decision, reason, text, row.number, column, criterion)
         place = (item, cells.person)
         earlier = self.plan.votes.get(place) or self.stored_votes.get(place)
         stored = self.known.votes.get((item.id or 0, cells.person.id or 0))

@@ -23,6 +23,7 @@ TOP = (
     "answers",
     "final",
     "votes",
+    "outcome",
     "context",
     "clean",
 )
@@ -35,6 +36,8 @@ BLIND = ("yes", "no", "unknown")
 DEFAULT_ROUND = "imported"
 IMPORTED = Constant(DEFAULT_ROUND)
 INCLUDED = ("TRUE", "yes", "include")
+OTHERS = ("keep", "drop")
+LONGEST_REASON = 2000
 LONGEST_PATTERN, MOST_REPEATS = 200, 2
 REPEATED_GROUP = re.compile(r"\)[*+?]|\{|\(.*\(", re.DOTALL)  # what may take for ever on a long cell
 PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?|.", re.DOTALL)  # an escape, a set of characters, one sign
@@ -73,6 +76,17 @@ class VoteColumns:
 
 
 @dataclass(frozen=True, slots=True)
+class OutcomeColumns:
+    """What became of candidates, and what it means that one is not in the sheet."""
+
+    include: Source
+    when: tuple[str, ...] = INCLUDED
+    reason: Source | None = None
+    others: str = "keep"
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Clean:
     """How cells are made comparable."""
 
@@ -100,6 +114,7 @@ class Mapping:
     answers: RaterColumns | None = None
     final: dict[str, Source] = field(default_factory=dict)
     votes: dict[str, VoteColumns] = field(default_factory=dict)
+    outcome: OutcomeColumns | None = None
     context: dict[str, Source] = field(default_factory=dict)
     clean: Clean = field(default_factory=Clean)
 
@@ -113,6 +128,8 @@ class Mapping:
         named += [(f"final.{facet}", source) for facet, source in self.final.items()]
         for reviewer, vote in self.votes.items():
             named += [(f"votes.{reviewer}.include", vote.include), (f"votes.{reviewer}.reason", vote.reason)]
+        if self.outcome:
+            named += [("outcome.include", self.outcome.include), ("outcome.reason", self.outcome.reason)]
         named += [(f"context.{name}", source) for name, source in self.context.items()]
         return ((path, source) for path, source in named if source is not None)
 
@@ -122,8 +139,8 @@ class Mapping:
 
     @property
     def is_screening(self) -> bool:
-        """Only votes on candidates: nothing of it is a bug yet."""
-        return bool(self.votes) and not self.has_labels
+        """Only votes on candidates, or what became of them: nothing of it is a bug yet."""
+        return bool(self.votes or self.outcome) and not self.has_labels
 
 
 def rater_sources(path: str, columns: RaterColumns) -> list[tuple[str, Source | None]]:
@@ -156,6 +173,7 @@ def from_document(document: Any) -> Mapping:
         answers=answers,
         final=final_columns(top.part("final")),
         votes=named_parts(top.part("votes"), vote_columns),
+        outcome=outcome_columns(top.part("outcome")) if top.values.get("outcome") is not None else None,
         context=top.part("context").sources(),
         clean=clean_from(top.part("clean")),
     )
@@ -222,6 +240,20 @@ def vote_columns(part: Part) -> VoteColumns:
     if include is None:
         raise BadInput(f"{part.path}.include must name the column that holds the votes.")
     return VoteColumns(include=include, when=part.texts("when", INCLUDED), reason=part.source("reason"))
+
+
+def outcome_columns(part: Part) -> OutcomeColumns:
+    part.only(("include", "when", "reason", "others", "because"))
+    include = part.source("include")
+    if include is None:
+        raise BadInput(f"{part.path}.include must name the column that says which candidates are in.")
+    return OutcomeColumns(
+        include=include,
+        when=part.texts("when", INCLUDED),
+        reason=part.source("reason"),
+        others=part.one_of("others", OTHERS, "keep"),
+        because=part.text("because", "").strip()[:LONGEST_REASON],
+    )
 
 
 def clean_from(part: Part) -> Clean:
@@ -296,6 +328,8 @@ def to_document(mapping: Mapping) -> dict[str, Any]:
             document[key] = {name: source_document(source) for name, source in pairs.items()}
     if mapping.votes:
         document["votes"] = {name: vote_document(vote) for name, vote in mapping.votes.items()}
+    if mapping.outcome:
+        document["outcome"] = outcome_document(mapping.outcome)
     document["clean"] = clean_document(mapping.clean)
     return document
 
@@ -312,6 +346,13 @@ def rater_document(columns: RaterColumns) -> dict[str, Any]:
 def vote_document(vote: VoteColumns) -> dict[str, Any]:
     reason = {"reason": source_document(vote.reason)} if vote.reason is not None else {}
     return {"include": source_document(vote.include), "when": list(vote.when)} | reason
+
+
+def outcome_document(outcome: OutcomeColumns) -> dict[str, Any]:
+    reason = {"reason": source_document(outcome.reason)} if outcome.reason is not None else {}
+    because = {"because": outcome.because} if outcome.because else {}
+    include = {"include": source_document(outcome.include), "when": list(outcome.when)}
+    return include | reason | {"others": outcome.others} | because
 
 
 def clean_document(clean: Clean) -> dict[str, Any]:

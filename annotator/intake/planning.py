@@ -9,6 +9,7 @@ from annotator.intake.cleaning import Cleaner, is_blank, shorten
 from annotator.intake.labels import LabelReader
 from annotator.intake.mapping import DEFAULT_ROUND, Mapping
 from annotator.intake.matching import Located, Matcher, locate
+from annotator.intake.outcomes import OutcomeReader
 from annotator.intake.people import People
 from annotator.intake.plans import Known, Plan, PlannedBug, PlannedPerson, PlannedRound
 from annotator.intake.sheets import Row, Sheet
@@ -52,6 +53,8 @@ class Planner:
         self.rounds: dict[str, PlannedRound] = {}
         resolver = Resolver(sheet=sheet, mapping=mapping, known=known, plan=self.plan, people=self.people)
         self.wanted = resolver.resolve()
+        outcome = self.wanted.outcome
+        self.outcomes = OutcomeReader(outcome, Cleaner(mapping.clean), known, self.plan) if outcome else None
         self.labels = LabelReader(self.wanted, Cleaner(mapping.clean), known, self.plan, self.people)
 
     def run(self, progress: Progress) -> Plan:
@@ -62,6 +65,8 @@ class Planner:
             if count % EVERY == 0:
                 progress(count)
         self.drop_known_contexts()
+        if self.outcomes:
+            self.outcomes.finish()
         for facet, reader in self.wanted.readers.items():
             if reader.added:
                 self.plan.new_categories[facet] = list(reader.added.values())
@@ -108,14 +113,16 @@ class Planner:
             self.read_context(row, bug)
         elif self.wanted.context:
             self.read_context(row, PlannedBug(found.item, 1, row.number))
-        if self.wanted.votes:
+        if self.wanted.votes or self.outcomes:
             if screening := self.known.screened_here.get(found.item.id or 0):
-                text = f"{found.item.identity.said} is read here, in the screening “{screening}”, and takes no vote of a sheet."
+                text = f"{found.item.identity.said} is read here, in the screening “{screening}”, and takes nothing of a sheet."
                 self.plan.fail(row.number, "", "screened_here", text)
                 return
-            self.plan.candidates[found.item] = None
             for vote in self.wanted.votes:
+                self.plan.candidates[found.item] = None
                 self.labels.read_vote(row, found.item, vote)
+            if self.outcomes:
+                self.outcomes.read(row, found.item)
 
     def read_labels(self, row: Row, bug: PlannedBug) -> None:
         round_ = self.round_of(row)

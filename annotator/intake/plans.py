@@ -39,6 +39,15 @@ class KnownPerson:
     roles: frozenset[str]  # in this study
 
 
+@dataclass(frozen=True, slots=True)
+class KnownOutcome:
+    """What is decided on a candidate that a sheet brought; derived: it follows from votes and may change with them."""
+
+    decision: str
+    is_derived: bool
+    is_dropped: bool
+
+
 @dataclass(slots=True)
 class Known:
     """What the study holds already, as far as the mapping speaks of it."""
@@ -62,7 +71,13 @@ class Known:
     candidates: dict[int, int] = field(default_factory=dict)  # by item, of those that sheets brought
     screened_here: dict[int, str] = field(default_factory=dict)  # by item: the screening that reads it
     votes: dict[tuple[int, int], str] = field(default_factory=dict)  # item, reviewer
+    outcomes: dict[int, KnownOutcome] = field(default_factory=dict)  # by item
+    criteria: dict[str, int] = field(default_factory=dict)  # by code and name, folded
     contexts: dict[tuple[int, int], tuple[int, dict[str, str]]] = field(default_factory=dict)  # item, ordinal
+
+    def criterion_named(self, reason: str) -> int | None:
+        """The criterion whose code or name the text is."""
+        return self.criteria.get(" ".join(reason.casefold().split()))
 
     @property
     def bugs_per_item(self) -> AnyMapping[int, int]:
@@ -146,6 +161,18 @@ class PlannedVote:
     cell: str
     row: int
     column: str
+    criterion: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedOutcome:
+    """A decision that a sheet brings; of a candidate that is there or that the plan brings."""
+
+    item: int | None
+    decision: str
+    source: str
+    criterion: int | None
+    note: str
 
 
 @dataclass(slots=True)
@@ -167,6 +194,8 @@ class Plan:
     final_rounds: dict[PlannedBug, PlannedRound] = field(default_factory=dict)
     candidates: dict[PlannedItem, None] = field(default_factory=dict)
     votes: dict[tuple[PlannedItem, PlannedPerson], PlannedVote] = field(default_factory=dict)
+    outcomes: dict[PlannedItem, PlannedOutcome] = field(default_factory=dict)
+    dropped: list[PlannedOutcome] = field(default_factory=list)
     contexts: dict[tuple[PlannedItem, int], dict[str, str]] = field(default_factory=dict)
     titles: dict[PlannedItem, str] = field(default_factory=dict)  # for items that have none yet
     new_categories: dict[int, list[New]] = field(default_factory=dict)  # by facet
@@ -194,6 +223,7 @@ class Plan:
         """Nothing would be stored that is not there already."""
         stored = (
             self.new_items, self.new_bugs, self.answers, self.finals, self.votes, self.contexts, self.titles,
+            self.outcomes, self.dropped,
             [turn for turn in self.turns.values() if turn.id is None or turn.has_new_note],
             [person for person in self.people if person.id is None or person.needs_role],
         )  # fmt: skip
@@ -210,6 +240,7 @@ class Plan:
             "answers": sum(len(said.categories) for said in self.answers.values()),
             "finals": sum(len(said.categories) for said in self.finals.values()),
             "votes": len(self.votes),
+            "outcomes": len(self.outcomes) + len(self.dropped),
             "new_people": [person.username for person in self.people if person.id is None],
             "warnings": [remark._asdict() for remark in self.warnings],
             "errors": [remark._asdict() for remark in self.errors],

@@ -13,10 +13,10 @@ from annotator.collection.models import Context, Item, Repository
 from annotator.intake.cleaning import Choice
 from annotator.intake.identity import GITHUB, Place
 from annotator.intake.mapping import Mapping
-from annotator.intake.plans import Known, KnownFacet, KnownPerson, KnownRound
+from annotator.intake.plans import Known, KnownFacet, KnownOutcome, KnownPerson, KnownRound
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.sampling.models import Bug
-from annotator.screening.models import Candidate, Screening, Vote
+from annotator.screening.models import Candidate, Criterion, Outcome, Screening, Vote
 from annotator.studies.models import Membership, Study
 
 ITSELF = (Resolution.Source.UNANIMOUS, Resolution.Source.SINGLE)
@@ -40,7 +40,7 @@ def known_of(study: Study, mapping: Mapping) -> Known:
         known.deciders = set(adjudicated.values_list("bug_id", "by_id"))
     if mapping.final:
         read_finals(known, study)
-    if mapping.votes:
+    if mapping.votes or mapping.outcome:
         read_votes(known, study)
     if mapping.context:
         rows = Context.objects.filter(item__study=study).values_list("item_id", "ordinal", "pk", "values")
@@ -101,7 +101,8 @@ def people_of(study: Study) -> tuple[list[KnownPerson], dict[str, tuple[int, boo
 def facets_of(study: Study) -> list[KnownFacet]:
     facets = list(Facet.objects.filter(codebook__study=study, retired_at=None))
     categories: dict[int, list[Category]] = {facet.pk: [] for facet in facets}
-    for category in Category.objects.filter(facet__in=facets):
+    listed = Category.objects.exclude(state=Category.State.PROPOSED)  # a rater's own code is no sheet's to name
+    for category in listed.filter(facet__in=facets):
         categories[category.facet_id].append(category)
     return [
         KnownFacet(
@@ -205,3 +206,11 @@ def read_votes(known: Known, study: Study) -> None:
     votes = Vote.objects.blind().filter(candidate__study=study, candidate__screening__state=Screening.State.IMPORTED)
     for item, reviewer, decision in votes.values_list("candidate__item_id", "reviewer_id", "decision"):
         known.votes[item, reviewer] = decision
+    decided = Outcome.objects.current().filter(candidate__study=study)
+    decided = decided.filter(candidate__screening__state=Screening.State.IMPORTED)
+    for item, decision, source in decided.values_list("candidate__item_id", "decision", "source"):
+        is_dropped = source == Outcome.Source.DROPPED
+        known.outcomes[item] = KnownOutcome(decision, source in Outcome.DERIVED, is_dropped)
+    for criterion in Criterion.objects.active().filter(study=study):
+        for word in (criterion.code, criterion.name, criterion.ground):
+            known.criteria[" ".join(word.casefold().split())] = criterion.pk

@@ -49,6 +49,7 @@ class Storer:
         for planned in self.plan.rounds:
             self.store_round(planned)
         self.store_finals()
+        self.store_outcomes()
         screening.finish_sheet(study=self.study, labelled=labelled_items(self.study), by=self.by)
         return self.stored
 
@@ -167,20 +168,40 @@ class Storer:
         if not self.plan.candidates:
             return
         missing = [item.id for item in self.plan.candidates if item.id and item.id not in self.known.candidates]
-        into, is_new = screening.imported_screening(study=self.study, blindness=self.plan.blindness, by=self.by)
+        blindness = self.plan.blindness if self.plan.votes else ""
+        into, is_new = screening.imported_screening(study=self.study, blindness=blindness, by=self.by)
         self.stored.created["screening"] += [into.pk] if is_new else []
         candidates = screening.add_candidates(screening=into, items=missing)
         self.stored.created["candidate"] += [candidates[item] for item in missing]
         last = Vote.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
         rows = [
             screening.SheetVote(
-                candidates[vote.item.id or 0], vote.reviewer.id or 0, vote.decision, vote.reason, vote.cell
+                candidates[vote.item.id or 0],
+                vote.reviewer.id or 0,
+                vote.decision,
+                vote.reason,
+                vote.cell,
+                vote.criterion,
             )
             for vote in self.plan.votes.values()
         ]
         screening.add_votes(rows=rows)
         votes = Vote.objects.filter(candidate__study=self.study, pk__gt=last)
         self.stored.created["vote"] += votes.values_list("pk", flat=True)
+        self.known.candidates = candidates
+
+    def store_outcomes(self) -> None:
+        """What the sheet says of candidates, before what follows from their votes."""
+        said = [(item.id or 0, outcome) for item, outcome in self.plan.outcomes.items()]
+        said += [(outcome.item or 0, outcome) for outcome in self.plan.dropped]
+        rows = [
+            screening.SheetDecision(
+                self.known.candidates[item], outcome.decision, outcome.source, outcome.criterion, outcome.note
+            )
+            for item, outcome in said
+        ]
+        if rows:
+            self.stored.created["outcome"] += screening.add_decisions(study=self.study, rows=rows, by=self.by)
 
     # --- answers
 

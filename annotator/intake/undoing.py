@@ -71,6 +71,7 @@ def undo(*, row: Import, by: User) -> Import:
     withdraw_finals(study=row.study, resolution_ids=ids_in(created.get("resolution", [])), by=by)
     forget_snapshots(created.get("round", []))
     screening.forget_derived(study=row.study)
+    screening.withdraw_decisions(study=row.study, outcome_ids=ids_in(created.get("outcome", [])))
     for items in of_spans(Item, created.get("item", [])):
         linking.let_go(items=items)
     for table, model, said in TABLES:

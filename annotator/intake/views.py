@@ -215,6 +215,9 @@ def check(request: Request, slug: str, number: int) -> HttpResponse:
     return render(request, "intake/check.html", context | told(row))
 
 
+BRINGS = ("bugs_created", "items_created", "answers", "finals", "votes", "outcomes")
+
+
 def told(row: Import) -> dict[str, Any]:
     """The report's numbers in words."""
     report = row.report or {}
@@ -227,13 +230,14 @@ def told(row: Import) -> dict[str, Any]:
         ("Answers of raters", report.get("answers")),
         ("Final labels", report.get("finals")),
         ("Screening votes", report.get("votes")),
+        ("Decisions on candidates", report.get("outcomes")),
     ]
     codes = Counter((remark["code"], "errors") for remark in report.get("errors", []))
     codes.update((remark["code"], "warnings") for remark in report.get("warnings", []))
     return {
         "report": report,
         "counts": [(name, value) for name, value in counts if value],
-        "brings": any(report.get(key) for key in ("bugs_created", "items_created", "answers", "finals", "votes")),
+        "brings": any(report.get(key) for key in BRINGS),
         "codes": [(code.replace("_", " "), kind, count) for (code, kind), count in sorted(codes.items())],
     }
 

@@ -7,6 +7,7 @@ from annotator.intake.cleaning import Cleaner, Reader
 from annotator.intake.mapping import Mapping, RaterColumns, divider
 from annotator.intake.mapping_parts import Source
 from annotator.intake.matching import Cell, locate
+from annotator.intake.outcomes import OutcomeCells
 from annotator.intake.people import People
 from annotator.intake.plans import Known, KnownFacet, Plan, PlannedPerson
 from annotator.intake.sheets import Sheet
@@ -49,6 +50,7 @@ class Wanted:
     raters: list[RaterCells] = field(default_factory=list)
     final: list[FacetCell] = field(default_factory=list)
     votes: list[VoteCells] = field(default_factory=list)
+    outcome: OutcomeCells | None = None
     context: list[tuple[str, Cell]] = field(default_factory=list)
     readers: dict[int, Reader] = field(default_factory=dict)
 
@@ -56,7 +58,8 @@ class Wanted:
     def labels(self) -> list[Cell]:
         """The cells that make a row more than a footer."""
         cells = [each.cell for rater in self.raters for each in rater.facets]
-        return [*cells, *(each.cell for each in self.final), *(vote.include for vote in self.votes)]
+        cells += [*(each.cell for each in self.final), *(vote.include for vote in self.votes)]
+        return [*cells, self.outcome.include] if self.outcome else cells
 
 
 def refuse_unknown_columns(sheet: Sheet, mapping: Mapping) -> None:
@@ -91,6 +94,7 @@ class Resolver:
             raters=[*raters, *([self.rater_cells(mapping.answers, None)] if mapping.answers else [])],
             final=[self.facet_cell(word, source, "final") for word, source in mapping.final.items()],
             votes=[self.vote_cells(name) for name in mapping.votes],
+            outcome=self.outcome_cells(),
             context=[(name, locate(sheet, source)) for name, source in mapping.context.items()],
             readers=self.readers,
         )
@@ -143,6 +147,18 @@ class Resolver:
             facets=tuple(self.facet_cell(word, source, path) for word, source in columns.facets.items()),
             note=locate(self.sheet, columns.note),
             confidence=locate(self.sheet, columns.confidence),
+        )
+
+    def outcome_cells(self) -> OutcomeCells | None:
+        columns = self.mapping.outcome
+        if columns is None:
+            return None
+        return OutcomeCells(
+            include=locate(self.sheet, columns.include),
+            reason=locate(self.sheet, columns.reason),
+            when=frozenset(map(self.cleaner.key, columns.when)),
+            drops_others=columns.others == "drop",
+            because=columns.because,
         )
 
     def vote_cells(self, name: str) -> VoteCells:

@@ -1,21 +1,22 @@
 """Votes as a sheet holds them: many at once, inside an import's transaction."""
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 from django.db import transaction
 from django.db.models import Max
 
 from annotator.accounts.models import User
 from annotator.screening.models import Candidate, Outcome, Screening, Vote
-from annotator.screening.settling import settle_imported, supersede
+from annotator.screening.settling import BATCH, settle_imported, supersede
 from annotator.studies.models import Study
 from annotator.web.bulk import insert_rows
+from annotator.web.errors import Refused
 
 NAME = "Imported votes"
 WEAKEST_FIRST = [Screening.Blindness.NO, Screening.Blindness.UNKNOWN, Screening.Blindness.DECLARED]
 DECISION = ("candidate_id", "decision", "source", "criterion_id", "note")
-VOTE = ("candidate_id", "reviewer_id", "decision", "comment", "cell")
+VOTE = ("candidate_id", "reviewer_id", "decision", "comment", "cell", "criterion_id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,7 @@ class SheetVote:
     decision: str
     comment: str
     cell: str
+    criterion_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +42,13 @@ class SheetDecision:
 
 @transaction.atomic
 def imported_screening(*, study: Study, blindness: str, by: User | None) -> tuple[Screening, bool]:
-    """The one that holds what sheets bring, and whether it was made now. It is as blind as its weakest sheet."""
+    """The one that holds what sheets bring, and whether it was made now. It is as blind as its weakest sheet with votes."""
     found = Screening.objects.select_for_update(of=("self",)).filter(study=study, state=Screening.State.IMPORTED)
     screening = found.first()
     if screening is None:
-        return _new(study, blindness, by), True
+        return _new(study, blindness or Screening.Blindness.UNKNOWN, by), True
+    if not blindness:
+        return screening, False
     weaker = min(screening.blindness, blindness, key=lambda each: WEAKEST_FIRST.index(Screening.Blindness(each)))
     if weaker != screening.blindness:
         screening.blindness = weaker
@@ -77,9 +81,7 @@ def add_candidates(*, screening: Screening, items: Iterable[int]) -> dict[int, i
 
 @transaction.atomic
 def add_votes(*, rows: Sequence[SheetVote]) -> int:
-    return insert_rows(
-        Vote, VOTE, ((row.candidate_id, row.reviewer_id, row.decision, row.comment, row.cell) for row in rows)
-    )
+    return insert_rows(Vote, VOTE, (astuple(row) for row in rows))
 
 
 @transaction.atomic
@@ -113,3 +115,21 @@ def forget_derived(*, study: Study) -> None:
     derived.filter(candidate__screening__state=Screening.State.IMPORTED).delete()
     for screening in Screening.objects.filter(study=study, state=Screening.State.IMPORTED):
         screening.reviewers.clear()
+
+
+@transaction.atomic
+def withdraw_decisions(*, study: Study, outcome_ids: Collection[int]) -> None:
+    """Take back what a sheet said; what was said before it stands again. Refused where people decided since."""
+    if not outcome_ids:
+        return
+    wanted = set(outcome_ids)
+    mine = [one for one in Outcome.objects.filter(candidate__study=study) if one.pk in wanted]
+    newest = {one.candidate_id: one.pk for one in mine}
+    others = Outcome.objects.filter(candidate__study=study).exclude(source__in=Outcome.DERIVED).order_by("pk")
+    rest = [one for one in others if one.pk not in wanted and one.candidate_id in newest]
+    if any(one.pk > newest[one.candidate_id] for one in rest):
+        raise Refused("The import cannot be undone: what it says of candidates was decided anew since. Keep it.")
+    for start in range(0, len(mine), BATCH):
+        Outcome.objects.filter(pk__in=[one.pk for one in mine[start : start + BATCH]]).delete()
+    for outcome in {one.candidate_id: one for one in rest}.values():
+        Outcome.objects.filter(pk=outcome.pk).update(is_current=True)
