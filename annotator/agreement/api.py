@@ -11,6 +11,7 @@ from annotator.agreement import queries
 from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.serializers import ENTRIES, Reason
 from annotator.labeling.models import Round
+from annotator.labeling.queries import round_named
 from annotator.studies.models import Role
 from annotator.studies.rest import StudyView
 
@@ -32,7 +33,7 @@ class Agreement(StudyView):
     def get(self, request: Request, slug: str) -> Response:
         """One entry for each round, facet and pair of raters. An open round gives nothing."""
         study, named = self.study(), self.asked("round")
-        round_ = queries.round_named(study, named) if named else None
+        round_ = round_named(study, named) if named else None
         if named and round_ is None:
             raise Http404("There is no such round.")
         level = queries.level_named(study, self.asked("level"), mapped=self.asked("mapped"))

@@ -11,7 +11,7 @@ from annotator.stats.cohen import Kappa, cohen, weighted
 from annotator.stats.gates import Answer, Gate, answer
 from annotator.stats.many import Coefficient, Patterns, alpha, fleiss
 from annotator.stats.margins import dominant, warnings
-from annotator.stats.reasons import JOINT, N_BELOW_FLOOR, NO_OVERLAP, RULE, SET_VALUED
+from annotator.stats.reasons import JOINT, N_BELOW_FLOOR, NO_OVERLAP, NO_VARIANCE, RULE, SET_VALUED
 from annotator.stats.sets import Answers, SetTable, alpha_over, jaccard, masi
 from annotator.stats.tables import Table
 
@@ -65,6 +65,7 @@ def pair_entry(frame: Frame, scale: Scale, compared: Compared, table: Table) -> 
         "categories": category_rows(table, choices),
         "table": _square(table, choices),
         "n_ordered": found["kappa_linear"].n if scale.order else None,
+        "no_interval": NO_VARIANCE if kappa.value is not None and kappa.ci is None else None,
         "dominant": {"category": names[top.category], "share": top.share} if top else None,
         **_tail(frame, scale, compared),
     }

@@ -16,7 +16,7 @@ from annotator.agreement.scales import ANSWERED, TOP, version_of
 from annotator.codebook.models import Category, Codebook, Facet
 from annotator.labeling.models import Round
 from annotator.stats.gates import PASSED
-from annotator.stats.reasons import SET_VALUED
+from annotator.stats.reasons import SENTENCES, SET_VALUED
 from annotator.studies.models import Study
 
 NOT_YET = "Agreement is counted when the round closes. Until then nobody sees it, whatever has been answered."
@@ -78,6 +78,8 @@ class Row:
             found.append(f"{top['category']} is {percent(top['share'])} of answers; κ is sensitive to this.")
         if "constant_rater" in self.entry["warnings"]:
             found.append("One rater gave a single category throughout.")
+        elif why := self.entry.get("no_interval"):
+            found.append(SENTENCES[why])
         return found
 
 

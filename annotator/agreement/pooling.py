@@ -21,7 +21,7 @@ from annotator.agreement.entries import (
 )
 from annotator.agreement.scales import ANSWERED, Choice, Scale, scales_of
 from annotator.labeling.models import Round
-from annotator.stats.reasons import ONE_RATER
+from annotator.stats.reasons import ONE_RATER, SHARED_BUGS
 from annotator.stats.sets import Answers, SetTable
 from annotator.stats.tables import Table
 
@@ -117,6 +117,7 @@ def _all(frame: Frame, scale: Scale, raters: list[str], *, parts: list[Part], ta
         "n_pairs": table.n,
         "observed": kappa.observed,
         "expected": kappa.expected,
+        "no_interval": SHARED_BUGS if kappa.value is not None else None,
         **{name: found[name].value for name in names},
     }
 

@@ -74,14 +74,6 @@ def level_named(study: Study, name: str, *, mapped: str = "") -> str:
     return name or ANSWERED
 
 
-def round_named(study: Study, name: str) -> Round | None:
-    """By number or name; a number wins."""
-    rounds = Round.objects.filter(study=study)
-    number = whole(name)
-    by_number = rounds.filter(number=number).first() if number is not None else None
-    return by_number or rounds.filter(name=name).first()
-
-
 def gate_of(round_: Round) -> gating.RoundGate:
     """What the gate says about the round: for its page and for the study's home."""
     return gating.of_round(round_, entries_of(round_))

@@ -5,6 +5,7 @@ from django import template
 from annotator.agreement.entries import Entry
 from annotator.agreement.gating import not_computable
 from annotator.agreement.numbers import short
+from annotator.stats.reasons import SENTENCES
 
 register = template.Library()
 
@@ -13,6 +14,11 @@ register = template.Library()
 def shortened(value: float | str | None) -> str:
     """A missing key of an entry reads as an empty text."""
     return short(None if value == "" or isinstance(value, str) else value)
+
+
+@register.filter
+def why_no_interval(entry: Entry) -> str:
+    return SENTENCES.get(entry.get("no_interval") or "", "")
 
 
 @register.filter

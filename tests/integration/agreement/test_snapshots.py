@@ -2,9 +2,10 @@ import pytest
 
 from annotator.agreement.actions import continue_below_gate, digest_of, forget_counts, take_snapshot
 from annotator.agreement.models import Snapshot
-from annotator.agreement.queries import entries, entries_of, gate_of, pooled, recompute, round_named
+from annotator.agreement.queries import entries, entries_of, gate_of, pooled, recompute
 from annotator.codebook.models import Category
 from annotator.history.models import Event
+from annotator.labeling.queries import round_named
 from annotator.web.errors import BadInput, Refused
 from tests.integration.agreement.votes import labelled, round_of
 
@@ -64,6 +65,17 @@ def test_a_pooled_verdict_counts_the_rounds_in_which_nobody_denied():
     round_of(first.study, {"alice": "XX", "bob": "XX"}, by=first.opened_by, name="B")
     verdict = pooled(first.study)[-1]
     assert (verdict["facet"], verdict["n"], verdict["observed"]) == ("verdict", 5, 0.8)
+
+
+def test_a_coefficient_without_an_interval_says_why():
+    first = labelled({"alice": "XYXY", "bob": "XYXY", "cleo": "XYXX"}, name="A")
+    round_of(first.study, {"alice": "XY#", "bob": "XYX", "cleo": "XYX"}, by=first.opened_by, name="B")
+    found = {(entry["facet"], tuple(entry["raters"])): entry for entry in pooled(first.study)}
+    assert found["cause", ("alice", "bob")]["no_interval"] == "no_variance"
+    assert found["cause", ("alice", "cleo")]["no_interval"] is None
+    assert found["verdict", ("alice", "bob")]["no_interval"] == "no_variance"
+    assert found["verdict", ("alice", "bob", "cleo")]["no_interval"] == "shared_bugs"
+    assert all((entry.get("ci") is None) == bool(entry["no_interval"]) for entry in found.values() if entry["kappa"])
 
 
 def test_pooled_raters_come_pair_by_pair_and_together():

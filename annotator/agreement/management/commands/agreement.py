@@ -6,10 +6,12 @@ from typing import Any
 from annotator.agreement.entries import Entry
 from annotator.agreement.gating import not_computable
 from annotator.agreement.numbers import short
-from annotator.agreement.queries import NOW, entries, level_named, pooled, round_named
+from annotator.agreement.queries import NOW, entries, level_named, pooled
 from annotator.agreement.scales import ANSWERED, LEVELS
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Round
+from annotator.labeling.queries import round_named
+from annotator.stats.reasons import SENTENCES
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
 from annotator.web.errors import BadInput
@@ -94,6 +96,8 @@ def _notes(entry: Entry) -> str:
     said = [f"Fleiss {short(entry['fleiss'])}, alpha {short(entry['alpha'])}." if "fleiss" in entry else ""]
     if entry["reason"]:
         said.append(f"{not_computable(entry, entry['reason'])} ({entry['reason']})")
+    if entry.get("no_interval"):
+        said.append(f"{SENTENCES[entry['no_interval']]} ({entry['no_interval']})")
     if entry.get("exact_match") is not None:
         said.append(f"alpha (Jaccard) {short(entry['alpha_jaccard'])}, exact matches {short(entry['exact_match'])}.")
     said += entry.get("warnings", [])
