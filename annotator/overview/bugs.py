@@ -63,7 +63,7 @@ def asked(study: Study) -> list[Facet]:
     return list(facets.order_by("position", "pk"))
 
 
-def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
+def narrowed(study: Study, filters: Filters, *, viewer: User) -> "QuerySet[Bug]":
     bugs = Bug.objects.filter(study=study)
     if filters.words:
         named = Q(item__title__icontains=filters.words)
@@ -77,6 +77,8 @@ def narrowed(study: Study, filters: Filters) -> "QuerySet[Bug]":
     if number := whole(filters.round):
         of_round = RoundBug.objects.filter(bug=OuterRef("pk"), round__number=number, round__study=study)
         bugs = bugs.filter(Exists(of_round))
+    if any(filters.labels.values()) or filters.state in (OPEN, SETTLED):
+        bugs = bugs.exclude(_in_hand(viewer))  # what is not shown is not found by either
     for facet, uid in filters.labels.items():
         bugs = bugs.filter(Exists(_final(study).filter(label_uid=uid, facet__key=facet)))
     return _in_state(bugs, filters.state, _final(study))
@@ -101,7 +103,7 @@ def page(
     study: Study, filters: Filters, facets: Sequence[Facet], *, viewer: User, after: int = 0, before: int | None = None
 ) -> Page:
     """By number, from one side or the other; the whole is never counted."""
-    bugs = narrowed(study, filters).select_related("item__repository")
+    bugs = narrowed(study, filters, viewer=viewer).select_related("item__repository")
     if before is not None:
         found = list(bugs.filter(number__lt=before).order_by("-number")[: PAGE + 1])
         shown, has_next, has_previous = found[:PAGE][::-1], True, len(found) > PAGE
@@ -150,8 +152,11 @@ def _rows(study: Study, bugs: Sequence[Bug], facets: Sequence[Facet], *, viewer:
 
 def in_hand(bugs: Sequence[Bug], viewer: User) -> set[int]:
     """Bugs that the viewer has to label again: earlier labels would sway the second look."""
-    turns = Assignment.objects.filter(rater=viewer, bug__in=bugs, round__state=Round.State.OPEN)
-    return set(turns.values_list("bug_id", flat=True))
+    return set(Bug.objects.filter(_in_hand(viewer), pk__in=[bug.pk for bug in bugs]).values_list("pk", flat=True))
+
+
+def _in_hand(viewer: User) -> Exists:
+    return Exists(Assignment.objects.filter(rater=viewer, bug=OuterRef("pk"), round__state=Round.State.OPEN))
 
 
 # --- one bug

@@ -120,6 +120,20 @@ def test_who_labels_a_bug_again_is_not_shown_what_it_had(client, study, main_rou
     assert len(client.get("/frameworks/bugs/1/").context["given"]) == 2
 
 
+def test_who_labels_a_bug_again_does_not_find_it_by_what_it_had(client, study, main_round, bugs, alice, bob, lee):
+    for bug in bugs[:2]:
+        for rater in (alice, bob):
+            answer(main_round, bug, rater, SAME)
+    close_round(round_=main_round, by=lee)
+    make_round(study, bugs=bugs[:1], raters=[alice], by=lee, kind="relabel")
+    uid = Category.objects.get(facet__key="cause", name="type").uid
+    asked = [f"/frameworks/bugs/?cause={uid}", "/frameworks/bugs/?state=settled"]
+    client.force_login(alice)
+    assert [numbers(client.get(page)) for page in asked] == [[2], [2]]
+    client.force_login(lee)
+    assert [numbers(client.get(page)) for page in asked] == [[1, 2], [1, 2]]
+
+
 def test_list_takes_as_many_queries_for_many_bugs_as_for_few(client, study, bugs, alice, django_assert_num_queries):
     client.force_login(alice)
     with CaptureQueriesContext(connection) as few:
