@@ -268,10 +268,11 @@ def settle_by_majority(*, round_: Round, by: User) -> int:
     if not protocol_of(round_.study).by_majority:
         raise Refused("The study's protocol does not let a majority decide. The lead can change it, with a reason.")
     count = 0
-    for dispute in (
-        Dispute.objects.filter(round=round_, is_open=True).select_related("bug", "facet").order_by("bug", "facet")
-    ):
+    waiting = Dispute.objects.filter(round=round_, is_open=True).select_related("bug", "facet")
+    for dispute in waiting.order_by("bug", "facet"):
         bug = deciding.lock(dispute.bug)
+        if deciding.in_open_round(bug):
+            continue  # it is being labelled again; the others need not wait for it
         positions = deciding.positions_for(bug)
         label = _majority(positions, dispute.facet)
         if label and Dispute.objects.filter(pk=dispute.pk, is_open=True).exists():

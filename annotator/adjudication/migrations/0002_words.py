@@ -5,30 +5,56 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('adjudication', '0001_initial'),
-        ('labeling', '0001_initial'),
-        ('sampling', '0001_initial'),
-        ('studies', '0002_words'),
+        ("adjudication", "0001_initial"),
+        ("labeling", "0001_initial"),
+        ("sampling", "0001_initial"),
+        ("studies", "0002_words"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddConstraint(
-            model_name='auditpick',
-            constraint=models.CheckConstraint(condition=models.Q(('outcome__in', ['', 'confirmed', 'changed'])), name='audit_pick_outcome'),
+            model_name="auditpick",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("outcome__in", ["", "confirmed", "changed"])), name="audit_pick_outcome"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='resolution',
-            constraint=models.CheckConstraint(condition=models.Q(('source__in', ['unanimous', 'majority', 'discussed', 'adjudicated', 'single', 'joint', 'derived', 'imported', 'unresolved'])), name='resolution_source'),
+            model_name="resolution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    (
+                        "source__in",
+                        [
+                            "unanimous",
+                            "majority",
+                            "discussed",
+                            "adjudicated",
+                            "single",
+                            "joint",
+                            "derived",
+                            "imported",
+                            "unresolved",
+                        ],
+                    )
+                ),
+                name="resolution_source",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='resolution',
-            constraint=models.CheckConstraint(condition=models.Q(('reason__in', ['', 'slip', 'misread', 'guideline_gap', 'ambiguous', 'knowledge', 'other'])), name='resolution_reason'),
+            model_name="resolution",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("reason__in", ["", "slip", "misread", "guideline_gap", "ambiguous", "knowledge", "other"])
+                ),
+                name="resolution_reason",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='stand',
-            constraint=models.CheckConstraint(condition=models.Q(('move__in', ['keep', 'accept', 'propose'])), name='stand_move'),
+            model_name="stand",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("move__in", ["keep", "accept", "propose"])), name="stand_move"
+            ),
         ),
     ]

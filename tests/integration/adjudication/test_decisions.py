@@ -290,6 +290,21 @@ def test_a_majority_settles_only_where_the_protocol_lets_it(study, alice, bob, l
     assert open_disputes(study) == [(2, "cause")]
 
 
+def test_a_majority_settles_the_rest_while_a_bug_is_labelled_again(study, alice, bob, lee, charlie):
+    member(study, charlie, "rater")
+    bugs = make_bugs(study, 3)
+    raters = [alice, bob, charlie]
+    round_ = make_round(study, bugs=bugs, raters=raters, by=lee)
+    for bug in bugs:
+        for rater, one in zip(raters, ("type", "type", "api"), strict=True):
+            answer(round_, bug, rater, {"cause": one, "stage": "training"})
+    close_round(round_=round_, by=lee)
+    make_round(study, bugs=bugs[:1], raters=raters, by=lee, kind="relabel")
+    Study.objects.filter(pk=study.pk).update(protocol={"by_majority": True})
+    assert actions.settle_by_majority(round_=Round.objects.get(pk=round_.pk), by=lee) == 2
+    assert open_disputes(study) == [(1, "cause")]
+
+
 # --- meetings
 
 
