@@ -105,17 +105,24 @@ def make_password_link(*, user: User, by: User, study_id: int | None = None) -> 
     now = timezone.now()
     PasswordLink.objects.filter(user=user, used_at=None).update(used_at=now)
     secret = new_secret()
-    PasswordLink.objects.create(user=user, digest=digest_of(secret), created_by=by, expires_at=now + LINK_LIFE)
+    PasswordLink.objects.create(
+        user=user,
+        digest=digest_of(secret),
+        created_by=by,
+        expires_at=now + LINK_LIFE,
+        replaces=digest_of(user.password),
+    )
     record("made a password link", by=by, kind="user", object_id=user.pk, label=user.username, study_id=study_id)
     return secret
 
 
 def password_link(secret: str) -> PasswordLink | None:
-    """The link, while it works."""
+    """The link, while it works: until it is used, or the password has changed in another way."""
     links = PasswordLink.objects.select_related("user")
-    return links.filter(
+    link = links.filter(
         digest=digest_of(secret), used_at=None, expires_at__gt=timezone.now(), user__is_active=True
     ).first()
+    return link if link and link.replaces == digest_of(link.user.password) else None
 
 
 @transaction.atomic

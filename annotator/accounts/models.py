@@ -61,6 +61,7 @@ class PasswordLink(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
     used_at = models.DateTimeField(null=True)
+    replaces = models.CharField(max_length=64)  # digest of the password's hash that the link is there to replace
 
     def __str__(self) -> str:
         return f"password link of {self.user.username}"

@@ -181,6 +181,16 @@ def test_a_newer_link_ends_the_older(alice, lee):
     assert Client().get(f"/reset/{newer}/").status_code == 200
 
 
+def test_a_link_ends_with_the_password_that_it_was_to_replace(alice, lee):
+    secret = make_password_link(user=alice, by=lee)
+    alice.set_password(SECRET)
+    alice.save()
+    assert Client().get(f"/reset/{secret}/").status_code == 404
+    assert Client().post(f"/reset/{secret}/", {"password": SECRET + "x", "again": SECRET + "x"}).status_code == 404
+    alice.refresh_from_db()
+    assert alice.check_password(SECRET)
+
+
 def test_a_link_ends_by_itself(alice, lee):
     secret = make_password_link(user=alice, by=lee)
     with time_machine.travel(timezone.now() + dt.timedelta(days=3)):
