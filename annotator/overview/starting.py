@@ -17,6 +17,7 @@ from annotator.codebook import presets
 from annotator.codebook.document import Document
 from annotator.codebook.reading import MAX_BYTES, read
 from annotator.overview.actions import create_study
+from annotator.studies.actions import TAKEN_BY_PAGES
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -86,5 +87,5 @@ def _start(form: StudyForm, *, by: User) -> Study:
 def short_name(title: str) -> str:
     """The first free short name that the title gives."""
     base = re.sub(r"[^a-z0-9]+", "-", slug_of(title))[:50].strip("-")
-    taken = set(Study.objects.filter(slug__startswith=base).values_list("slug", flat=True))
+    taken = TAKEN_BY_PAGES | set(Study.objects.filter(slug__startswith=base).values_list("slug", flat=True))
     return next(name for n in range(1, len(taken) + 2) if (name := base if n == 1 else f"{base}-{n}") not in taken)

@@ -6,101 +6,245 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('codebook', '0001_initial'),
+        ("codebook", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='category',
-            name='added_in',
+            model_name="category",
+            name="added_in",
             field=models.PositiveIntegerField(default=1),
         ),
         migrations.AddField(
-            model_name='category',
-            name='split_from',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='parts', to='codebook.category'),
+            model_name="category",
+            name="split_from",
+            field=models.ForeignKey(
+                null=True, on_delete=django.db.models.deletion.PROTECT, related_name="parts", to="codebook.category"
+            ),
         ),
         migrations.AddField(
-            model_name='facet',
-            name='takes_codes',
+            model_name="facet",
+            name="takes_codes",
             field=models.BooleanField(default=False),
         ),
         migrations.AlterField(
-            model_name='category',
-            name='state',
-            field=models.CharField(choices=[('active', 'Active'), ('merged', 'Merged'), ('split', 'Split'), ('retired', 'Retired'), ('proposed', 'Proposed'), ('refused', 'Refused')], default='active', max_length=8),
+            model_name="category",
+            name="state",
+            field=models.CharField(
+                choices=[
+                    ("active", "Active"),
+                    ("merged", "Merged"),
+                    ("split", "Split"),
+                    ("retired", "Retired"),
+                    ("proposed", "Proposed"),
+                    ("refused", "Refused"),
+                ],
+                default="active",
+                max_length=8,
+            ),
         ),
         migrations.CreateModel(
-            name='Memo',
+            name="Memo",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('category', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='memos', to='codebook.category')),
-                ('codebook', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='memos', to='codebook.codebook')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to=settings.AUTH_USER_MODEL
+                    ),
+                ),
+                (
+                    "category",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="memos",
+                        to="codebook.category",
+                    ),
+                ),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="memos", to="codebook.codebook"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['at', 'id'],
+                "ordering": ["at", "id"],
             },
         ),
         migrations.CreateModel(
-            name='Change',
+            name="Change",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('act', models.CharField(choices=[('add', 'Added'), ('rename', 'Renamed'), ('clarify', 'Clarified'), ('redefine', 'Changed in meaning'), ('move', 'Moved'), ('merge', 'Merged'), ('split', 'Split'), ('retire', 'Retired'), ('restore', 'Restored')], max_length=8)),
-                ('categories', models.JSONField(default=list)),
-                ('old', models.JSONField(default=dict)),
-                ('new', models.JSONField(default=dict)),
-                ('reason', models.TextField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('applied_at', models.DateTimeField(null=True)),
-                ('withdrawn_at', models.DateTimeField(null=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('codebook', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='codebook.codebook')),
-                ('facet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='codebook.facet')),
-                ('undoes', models.OneToOneField(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='undone_by', to='codebook.change')),
-                ('version', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='changes', to='codebook.version')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("number", models.PositiveIntegerField()),
+                (
+                    "act",
+                    models.CharField(
+                        choices=[
+                            ("add", "Added"),
+                            ("rename", "Renamed"),
+                            ("clarify", "Clarified"),
+                            ("redefine", "Changed in meaning"),
+                            ("move", "Moved"),
+                            ("merge", "Merged"),
+                            ("split", "Split"),
+                            ("retire", "Retired"),
+                            ("restore", "Restored"),
+                        ],
+                        max_length=8,
+                    ),
+                ),
+                ("categories", models.JSONField(default=list)),
+                ("old", models.JSONField(default=dict)),
+                ("new", models.JSONField(default=dict)),
+                ("reason", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("applied_at", models.DateTimeField(null=True)),
+                ("withdrawn_at", models.DateTimeField(null=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "codebook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="changes", to="codebook.codebook"
+                    ),
+                ),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="changes", to="codebook.facet"
+                    ),
+                ),
+                (
+                    "undoes",
+                    models.OneToOneField(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="undone_by",
+                        to="codebook.change",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="changes",
+                        to="codebook.version",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['number'],
-                'constraints': [models.UniqueConstraint(fields=('codebook', 'number'), name='change_number'), models.CheckConstraint(condition=models.Q(('act__in', ['add', 'rename', 'clarify', 'redefine', 'move', 'merge', 'split', 'retire', 'restore'])), name='change_act'), models.CheckConstraint(condition=models.Q(('applied_at', None), ('withdrawn_at', None), _connector='OR'), name='change_applied_or_withdrawn'), models.CheckConstraint(condition=models.Q(models.Q(('applied_at', None), ('version', None)), models.Q(('applied_at__isnull', False), ('version__isnull', False)), _connector='OR'), name='change_applied_has_version')],
+                "ordering": ["number"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("codebook", "number"), name="change_number"),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            (
+                                "act__in",
+                                ["add", "rename", "clarify", "redefine", "move", "merge", "split", "retire", "restore"],
+                            )
+                        ),
+                        name="change_act",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("applied_at", None), ("withdrawn_at", None), _connector="OR"),
+                        name="change_applied_or_withdrawn",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("applied_at", None), ("version", None)),
+                            models.Q(("applied_at__isnull", False), ("version__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="change_applied_has_version",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='PathRule',
+            name="PathRule",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('repository', models.CharField(blank=True, max_length=300)),
-                ('position', models.PositiveIntegerField()),
-                ('prefix', models.TextField()),
-                ('note', models.TextField(blank=True)),
-                ('retired_at', models.DateTimeField(null=True)),
-                ('category', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
-                ('facet', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='path_rules', to='codebook.facet')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("repository", models.CharField(blank=True, max_length=300)),
+                ("position", models.PositiveIntegerField()),
+                ("prefix", models.TextField()),
+                ("note", models.TextField(blank=True)),
+                ("retired_at", models.DateTimeField(null=True)),
+                (
+                    "category",
+                    models.ForeignKey(
+                        null=True, on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
+                (
+                    "facet",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="path_rules", to="codebook.facet"
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('retired_at', None)), fields=('facet', 'repository', 'position'), name='path_rule_position')],
+                "ordering": ["position"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("retired_at", None)),
+                        fields=("facet", "repository", "position"),
+                        name="path_rule_position",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='TellApart',
+            name="TellApart",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('text', models.TextField()),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('is_current', models.BooleanField(default=True)),
-                ('by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('first', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
-                ('second', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("text", models.TextField()),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                ("is_current", models.BooleanField(default=True)),
+                (
+                    "by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "first",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
+                (
+                    "second",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('first', 'second'), name='tell_apart_once'), models.CheckConstraint(condition=models.Q(('first__lt', models.F('second'))), name='tell_apart_order')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("is_current", True)), fields=("first", "second"), name="tell_apart_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("first__lt", models.F("second"))), name="tell_apart_order"
+                    ),
+                ],
             },
         ),
     ]

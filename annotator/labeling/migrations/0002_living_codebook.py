@@ -6,39 +6,81 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('codebook', '0002_living_codebook'),
-        ('labeling', '0001_initial'),
+        ("codebook", "0002_living_codebook"),
+        ("labeling", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='answer',
-            name='version',
+            model_name="answer",
+            name="version",
             field=models.PositiveIntegerField(default=0),
         ),
         migrations.AddField(
-            model_name='round',
-            name='shares_codes',
+            model_name="round",
+            name="shares_codes",
             field=models.BooleanField(default=False),
         ),
         migrations.CreateModel(
-            name='Proposal',
+            name="Proposal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('example', models.TextField(blank=True)),
-                ('at', models.DateTimeField(auto_now_add=True)),
-                ('state', models.CharField(choices=[('new', 'New'), ('accepted', 'Accepted'), ('merged', 'Merged into another'), ('refused', 'Refused')], default='new', max_length=8)),
-                ('reason', models.TextField(blank=True)),
-                ('settled_at', models.DateTimeField(null=True)),
-                ('assignment', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='proposals', to='labeling.assignment')),
-                ('category', models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='codebook.category')),
-                ('settled_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
+                ("example", models.TextField(blank=True)),
+                ("at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("new", "New"),
+                            ("accepted", "Accepted"),
+                            ("merged", "Merged into another"),
+                            ("refused", "Refused"),
+                        ],
+                        default="new",
+                        max_length=8,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("settled_at", models.DateTimeField(null=True)),
+                (
+                    "assignment",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="proposals", to="labeling.assignment"
+                    ),
+                ),
+                (
+                    "category",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="codebook.category"
+                    ),
+                ),
+                (
+                    "settled_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['new', 'accepted', 'merged', 'refused'])), name='proposal_state'), models.CheckConstraint(condition=models.Q(models.Q(('settled_at', None), ('state', 'new')), models.Q(models.Q(('state', 'new'), _negated=True), ('settled_at__isnull', False)), _connector='OR'), name='proposal_settled')],
+                "constraints": [
+                    models.CheckConstraint(
+                        condition=models.Q(("state__in", ["new", "accepted", "merged", "refused"])),
+                        name="proposal_state",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("settled_at", None), ("state", "new")),
+                            models.Q(models.Q(("state", "new"), _negated=True), ("settled_at__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="proposal_settled",
+                    ),
+                ],
             },
         ),
     ]

@@ -5,62 +5,89 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('codebook', '0004_span_and_free_changes'),
-        ('labeling', '0003_due_to_a_change'),
-        ('sampling', '0003_reserve_or_taken'),
-        ('studies', '0002_words'),
+        ("codebook", "0004_span_and_free_changes"),
+        ("labeling", "0003_due_to_a_change"),
+        ("sampling", "0003_reserve_or_taken"),
+        ("studies", "0002_words"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['todo', 'claimed', 'submitted', 'skipped', 'covered', 'parked'])), name='assignment_state'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["todo", "claimed", "submitted", "skipped", "covered", "parked"])),
+                name="assignment_state",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__in', ['', 'sure', 'fairly', 'unsure'])), name='assignment_confidence'),
+            model_name="assignment",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("confidence__in", ["", "sure", "fairly", "unsure"])), name="assignment_confidence"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='evidence',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['line', 'comment', 'description'])), name='evidence_kind'),
+            model_name="evidence",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["line", "comment", "description"])), name="evidence_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='flag',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['new', 'accepted', 'refused'])), name='flag_state'),
+            model_name="flag",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["new", "accepted", "refused"])), name="flag_state"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='furtherbug',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['new', 'matched', 'refused'])), name='further_bug_state'),
+            model_name="furtherbug",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["new", "matched", "refused"])), name="further_bug_state"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['training', 'main', 'relabel', 'retest', 'audit'])), name='round_kind'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["training", "main", "relabel", "retest", "audit"])), name="round_kind"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['open', 'closed', 'imported'])), name='round_state'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("state__in", ["open", "closed", "imported"])), name="round_state"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('blindness__in', ['enforced', 'declared', 'unknown', 'no'])), name='round_blindness'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("blindness__in", ["enforced", "declared", "unknown", "no"])), name="round_blindness"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('design__in', ['fixed', 'rotating', 'pool'])), name='round_design'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("design__in", ["fixed", "rotating", "pool"])), name="round_design"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('gate_coefficient__in', ['', 'kappa', 'kappa_linear', 'kappa_quadratic', 'ac1', 'alpha'])), name='round_gate_coefficient'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("gate_coefficient__in", ["", "kappa", "kappa_linear", "kappa_quadratic", "ac1", "alpha"])
+                ),
+                name="round_gate_coefficient",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('gate_method__in', ['value', 'lower'])), name='round_gate_method'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("gate_method__in", ["value", "lower"])), name="round_gate_method"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='round',
-            constraint=models.CheckConstraint(condition=models.Q(('gate_bound__gte', -1), ('gate_bound__lte', 1)), name='round_gate_bound'),
+            model_name="round",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("gate_bound__gte", -1), ("gate_bound__lte", 1)), name="round_gate_bound"
+            ),
         ),
     ]

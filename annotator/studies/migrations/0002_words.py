@@ -5,15 +5,16 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studies', '0001_initial'),
+        ("studies", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AddConstraint(
-            model_name='session',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['training', 'discussion', 'consensus'])), name='session_kind'),
+            model_name="session",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("kind__in", ["training", "discussion", "consensus"])), name="session_kind"
+            ),
         ),
     ]
