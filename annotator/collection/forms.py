@@ -26,16 +26,15 @@ def several_lines(rows: int, example: str) -> forms.Textarea:
 
 
 class HostForm(forms.Form):
-    """The host is asked for only where there is a choice."""
+    """The host is asked for only where there is a choice; the actions know which may be asked."""
 
-    host = forms.ChoiceField(label="GitHub", required=False)
+    host = forms.CharField(label="GitHub", required=False, max_length=200)
 
     def __init__(self, *args: Any, **more: Any) -> None:
         super().__init__(*args, **more)
         known = list(hosts())
-        self.fields["host"].choices = [(host, host) for host in known]  # type: ignore[attr-defined]  # a ChoiceField
-        if len(known) == 1:
-            self.fields["host"].widget = forms.HiddenInput()
+        choices = [(host, host) for host in known]
+        self.fields["host"].widget = forms.Select(choices=choices) if len(known) > 1 else forms.HiddenInput()
         self.fields["host"].initial = known[0]
 
     def clean_host(self) -> str:
