@@ -1,6 +1,7 @@
 """Base of every management command: strict JSON out, one clear line on bad input."""
 
 import json
+import os
 import sys
 from argparse import ArgumentParser
 from typing import Any, NoReturn
@@ -18,6 +19,11 @@ class OneLineParser(CommandParser):
     def error(self, message: str) -> NoReturn:
         sys.stderr.write(f"{self.prog}: {' '.join(message.split())}\n")
         raise SystemExit(2)
+
+
+def leave_quietly() -> None:
+    """Whoever reads, such as `head`, has seen enough: what is left goes nowhere, also at the interpreter's end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 class Command(BaseCommand):
@@ -46,10 +52,14 @@ class Command(BaseCommand):
             if refusal := refusal_in(problem):
                 self.refuse(str(refusal))
             raise
-        if options["json"]:
-            self.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False))
-        else:
-            self.show(result)
+        try:
+            if options["json"]:
+                self.stdout.write(json.dumps(result, ensure_ascii=False, allow_nan=False))
+            else:
+                self.show(result)
+            self.stdout.flush()
+        except BrokenPipeError:
+            leave_quietly()
 
     def answer(self, **options: Any) -> Any:
         raise NotImplementedError
