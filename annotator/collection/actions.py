@@ -229,10 +229,10 @@ def renew(harvest: Harvest, *, now: dt.datetime) -> None:
         state=Finding.State.FOUND, reason="", tries=0
     )
     wanted = from_document(harvest.query)
-    if harvest.finished_at is not None and not wanted.listed:
+    if harvest.finished_at is not None:
         windows = Window.objects.filter(harvest=harvest)
         windows.filter(state=Window.State.DONE).update(state=Window.State.LOOKING, cursor="")
-        if wanted.last is None:
+        if wanted.last is None and not wanted.listed:
             _widen(harvest, now.replace(microsecond=0))
     Harvest.objects.filter(pk=harvest.pk).update(finished_at=None)
 

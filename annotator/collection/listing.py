@@ -8,7 +8,7 @@ from annotator.clients.github.copies import Copy, Glance, PullRequestCopy
 from annotator.clients.github.search import says
 from annotator.clients.github.windows import CAP, pieces
 from annotator.clients.github.windows import Window as Period
-from annotator.collection import edits
+from annotator.collection import edits, listed
 from annotator.collection.filling import keep_threads
 from annotator.collection.models import Finding, Item, Repository, Window
 from annotator.collection.wanted import Wanted
@@ -182,6 +182,9 @@ def add_by_number(run: "Harvester", window: Window, glances: Sequence[Glance]) -
 
 def look(run: "Harvester", window: Window) -> None:
     """One light page of a window that was listed before: what is new is fetched, what was edited is compared."""
+    if run.wanted.listed:
+        listed.look(run, window)
+        return
     page = run.github.glances(run.query(window.repository), period(window), after=window.cursor)
     if not page.total and window.hits and _was_renamed(run, window):
         return

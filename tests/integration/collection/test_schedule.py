@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from annotator.collection.asking import schedule
-from annotator.collection.models import Finding, Harvest, Item
+from annotator.collection.models import Edit, Finding, Harvest, Item
 from annotator.collection.tasks import refresh, sweep
 from annotator.history.models import Event
 from annotator.web.errors import BadInput
@@ -114,3 +114,22 @@ def test_a_list_of_addresses_is_looked_at_again_for_what_got_no_answer(lead, stu
     assert lead.post(ONE + "turn/", {"act": "again"}).status_code == 302
     assert carried_out().state == "done"
     assert dict(Finding.objects.values_list("number", "state")) == {3: "fetched", 77: "unavailable"}
+
+
+def test_what_was_edited_in_a_list_is_kept_beside_the_copy(lead, study, github, token, work, carried_out):
+    listed = "\n".join(f"https://github.com/frame/work/issues/{number}" for number in work.things)
+    work.change(35, updated=timezone.now() - dt.timedelta(days=3))
+    for number in range(100, 130):
+        work.add(work.things[35].__class__(**{**vars(work.things[35]), "number": number, "id": number}))
+        listed += f"\nhttps://github.com/frame/work/issues/{number}"
+    lead.post(NEW, query(repositories="", urls=listed))
+    assert carried_out().state == "done"
+    work.change(35, body="Edited later.", updated=timezone.now())
+    work.change(129, title="Another title", updated=timezone.now())
+    before = len(github.log)
+    lead.post(ONE + "turn/", {"act": "again"})
+    assert carried_out().state == "done"
+    assert set(Edit.objects.values_list("item__number", flat=True)) == {35, 129}
+    assert Item.objects.get(number=35).text.body != "Edited later."
+    assert len(github.log) - before <= 6
+    assert github.wrong == []
