@@ -6,7 +6,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
 from annotator.adjudication.models import Resolution
-from annotator.codebook.models import Category
+from annotator.codebook.models import Category, Version
 from annotator.labeling.models import Answer, Round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Study
@@ -16,7 +16,7 @@ FINAL, UNANIMOUS = "final", "unanimous"
 FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 
-def final_labels(study: Study, labels: str = FINAL) -> QuerySet[Any]:
+def final_labels(study: Study, labels: str = FINAL, *, as_of: Version | None = None) -> QuerySet[Any]:
     """Rows with `bug`, `facet`, `slot` and `label_id`, `label_uid`, `label_name`: labels of the bugs that are studied.
 
     What left as a duplicate or was withdrawn is not among them; what is not a bug has its verdict.
@@ -24,10 +24,12 @@ def final_labels(study: Study, labels: str = FINAL) -> QuerySet[Any]:
     `labels` is "final" (what is settled), "unanimous" (on what the raters agreed blind), or a rater's user name
     (that rater's own answers in rounds that are no longer open). A facet with several answers has several rows.
     The label is what counts today: of a merged category the one that took its place. Where a category was split, or
-    changed its meaning, labels given before are left out until the bug is labelled again.
+    changed its meaning, labels given before are left out until the bug is labelled again. As of an earlier version of
+    the codebook, the label is the category that was given, and what changed later leaves nothing out.
     Ready for GROUP BY: `.values("facet", "label_id").annotate(n=Count("id"))`.
     """
-    return of_today(_labels(study, labels).exclude(bug__in=_gone(study)), study)
+    rows = _labels(study, labels).exclude(bug__in=_gone(study))
+    return of_today(rows, study) if as_of is None else of_version(rows, as_of)
 
 
 def _gone(study: Study) -> QuerySet[Bug]:
@@ -61,14 +63,21 @@ def of_today(rows: QuerySet[Any], study: Study) -> QuerySet[Any]:
     return rows.exclude(Exists(rows.filter(**twin, slot__lt=OuterRef("slot"))))  # two of a bug's labels became one
 
 
-def still_meant() -> Q:
-    """The label was not given in a span that its category, or what took its place, has outgrown."""
-    return _outside_span("category") & _outside_span("category__merged_into")
+def of_version(rows: QuerySet[Any], version: Version) -> QuerySet[Any]:
+    """Labels as given, without those that their category had outgrown by then."""
+    rows = rows.filter(still_meant(version))
+    return rows.annotate(label_id=F("category_id"), label_uid=F("category__uid"), label_name=F("category__name"))  # type: ignore[no-any-return]  # of any model
 
 
-def _outside_span(path: str) -> Q:
+def still_meant(as_of: Version | None = None) -> Q:
+    """The label was not given in a span that its category, or what took its place, has outgrown by now, or by then."""
+    return _outside_span("category", as_of) & _outside_span("category__merged_into", as_of)
+
+
+def _outside_span(path: str, as_of: Version | None) -> Q:
     until, since = f"{path}__relabel_until", f"{path}__relabel_from"
-    return Q(**{until: None}) | Q(**{f"{until}__lt": F("at")}) | Q(**{f"{since}__gt": F("at")})
+    outside = Q(**{until: None}) | Q(**{f"{until}__lt": F("at")}) | Q(**{f"{since}__gt": F("at")})
+    return outside if as_of is None else outside | Q(**{f"{until}__gt": as_of.published_at})
 
 
 def final_rounds(study: Study | int) -> QuerySet[Round]:

@@ -16,6 +16,9 @@ from annotator.studies.models import Study
 __all__ = ["FINAL", "UNANIMOUS", "Labels", "labels_of", "raters_with_labels", "verdict_is_plain"]
 
 
+COLUMNS = "bug_id, facet_id, category_id"
+
+
 @dataclass(frozen=True)
 class Labels:
     """A SELECT of bug_id, facet_id, category_id, each combination once; `choice` is how a person names it."""
@@ -28,13 +31,13 @@ class Labels:
     def ask(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
         """Rows of a SELECT that reads from `labels`."""
         with connection.cursor() as cursor:
-            cursor.execute(f"WITH labels AS ({self.sql}) {sql}", [*self.params, *params])
+            cursor.execute(f"WITH labels ({COLUMNS}) AS ({self.sql}) {sql}", [*self.params, *params])
             return cursor.fetchall()  # type: ignore[no-any-return]  # the driver is untyped
 
 
 def labels_of(study: Study, choice: str = FINAL) -> Labels:
     """The labels called `final`, `unanimous`, or by a rater's user name."""
-    rows = final_labels(study, choice).order_by().values("bug_id", "facet_id", "category_id").distinct()
+    rows = final_labels(study, choice).order_by().values("bug_id", "facet_id", "label_id").distinct()
     sql, params = rows.query.sql_with_params()
     return Labels(study, choice, sql, tuple(params))
 

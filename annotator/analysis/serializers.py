@@ -14,8 +14,8 @@ class FinalShape(serializers.Serializer[Any]):
     ordinal = serializers.IntegerField(source="bug__ordinal")
     facet = serializers.CharField(source="facet_key")
     slot = serializers.IntegerField()
-    category = serializers.CharField(source="category__name")
-    category_uid = serializers.CharField(source="category__uid")
+    category = serializers.CharField(source="label_name", help_text="what the label counts as today")
+    category_uid = serializers.CharField(source="label_uid")
     source = serializers.CharField()  # type: ignore[assignment]  # Field has an attribute of this name
     round = serializers.SerializerMethodField(help_text="name; empty where a sheet gave the label alone")
     round_number = serializers.IntegerField(source="round__number", allow_null=True)

@@ -15,6 +15,9 @@ from annotator.publication.serializers import ExportShape
 from annotator.studies.rest import StudyView
 
 PSEUDONYMS = OpenApiParameter("pseudonyms", bool, description="hide user names behind stable pseudonyms")
+CODEBOOK = OpenApiParameter(
+    "codebook", str, description="number of a version: categories under its names, labels as they were merged by then"
+)
 FILE = {
     (200, content): OpenApiTypes.BINARY
     for content in ("text/csv", "application/jsonl", "application/vnd.apache.parquet")
@@ -39,14 +42,14 @@ class Exports(StudyView):
 
 
 class Table(StudyView):
-    @extend_schema(parameters=[PSEUDONYMS], responses=FILE)
+    @extend_schema(parameters=[PSEUDONYMS, CODEBOOK], responses=FILE)
     def get(self, request: Request, slug: str, table: str, format_: str) -> HttpResponseBase:
         """A table: answers, finals, history, bugs or side_by_side, as csv, jsonl or parquet. Open rounds are left out."""
         return table_response(request._request, self.study(), table=table, format_=format_)
 
 
 class SafeTable(StudyView):
-    @extend_schema(parameters=[PSEUDONYMS], responses={(200, "text/csv"): OpenApiTypes.BINARY})
+    @extend_schema(parameters=[PSEUDONYMS, CODEBOOK], responses={(200, "text/csv"): OpenApiTypes.BINARY})
     def get(self, request: Request, slug: str, table: str) -> HttpResponseBase:
         """The table as a CSV whose cells no spreadsheet runs."""
         return table_response(request._request, self.study(), table=table, format_=CSV, is_safe=True)

@@ -3,7 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from annotator.codebook.models import Version
 from annotator.publication import columns, queries, side_by_side
+from annotator.publication.as_of import as_published, version_named
 from annotator.publication.columns import CONTEXT, TEXT, Column, Table
 from annotator.publication.formats import CSV, JSONL, PARQUET, TYPES, pieces
 from annotator.publication.pseudonyms import hidden, pseudonyms_of
@@ -26,8 +28,8 @@ def answers(study: Study) -> Table:
     return Table("answers", columns.ANSWERS, queries.answers_of(study), sorted_by=order)
 
 
-def finals(study: Study) -> Table:
-    return Table("finals", columns.FINALS, queries.finals_of(study))
+def finals(study: Study, *, as_of: Version | None = None) -> Table:
+    return Table("finals", columns.FINALS, queries.finals_of(study, as_of=as_of))
 
 
 def history(study: Study) -> Table:
@@ -49,22 +51,41 @@ LONG_TABLES: dict[str, Callable[[Study], Table]] = {
 TABLES = (*LONG_TABLES, side_by_side.NAME)
 
 
-def table_of(study: Study, name: str, *, pseudonyms: bool = False) -> Table:
-    """The named table, with user names or pseudonyms."""
+def table_of(study: Study, name: str, *, pseudonyms: bool = False, codebook: str = "") -> Table:
+    """The named table, with user names or pseudonyms, and with the names of the codebook's version of that number."""
     if name not in TABLES:
         raise BadInput(f"There is no table “{name}”. There are {', '.join(TABLES)}.")
+    if name == side_by_side.NAME and codebook:
+        raise BadInput("The table side_by_side cannot be had as of a version: take answers and finals.")
     if name == side_by_side.NAME:
         return side_by_side.table(study, hide=pseudonyms_of(study) if pseudonyms else None)
-    table = LONG_TABLES[name](study)
+    table = _as_of(study, name, codebook) if codebook else LONG_TABLES[name](study)
     return hidden(table, pseudonyms_of(study)) if pseudonyms else table
 
 
-def export(study: Study, name: str, format_: str, *, pseudonyms: bool = False, is_safe: bool = False) -> Export:
+def _as_of(study: Study, name: str, codebook: str) -> Table:
+    version = version_named(study, codebook)
+    if version is None:
+        return LONG_TABLES[name](study)
+    if name == "finals":
+        return as_published(finals(study, as_of=version), version, is_mapped=True)
+    return as_published(LONG_TABLES[name](study), version, is_mapped=False)
+
+
+def export(
+    study: Study, name: str, format_: str, *, pseudonyms: bool = False, is_safe: bool = False, codebook: str = ""
+) -> Export:
     """The table as a file; `is_safe` makes a CSV that a spreadsheet opens without running anything."""
     if format_ not in FORMATS:
         raise BadInput(f"There is no format “{format_}”. There are {', '.join(FORMATS)}.")
     if is_safe and format_ != CSV:
         raise BadInput("Only CSV has a spreadsheet-safe variant: the other formats are not run by spreadsheets.")
-    table = table_of(study, name, pseudonyms=pseudonyms)
-    parts = [study.slug, name, *(["pseudonyms"] if pseudonyms else []), *([SAFE] if is_safe else [])]
+    table = table_of(study, name, pseudonyms=pseudonyms, codebook=codebook)
+    parts = [
+        study.slug,
+        name,
+        *([f"codebook-v{codebook.removeprefix('v')}"] if codebook else []),
+        *(["pseudonyms"] if pseudonyms else []),
+        *([SAFE] if is_safe else []),
+    ]
     return Export(f"{'-'.join(parts)}.{format_}", TYPES[format_], pieces(table, format_, is_safe=is_safe))

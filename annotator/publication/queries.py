@@ -7,9 +7,9 @@ from typing import Any, TypeVar
 from django.db.models import CharField, Exists, F, Model, OuterRef, Q, QuerySet, Value
 
 from annotator.adjudication.models import Resolution, Stand
-from annotator.adjudication.queries import FINAL_KINDS, final_labels
+from annotator.adjudication.queries import FINAL_KINDS, final_labels, still_meant
 from annotator.analysis.labels import verdict_is_plain
-from annotator.codebook.models import Category, Facet
+from annotator.codebook.models import Category, Facet, Version
 from annotator.collection.models import Context
 from annotator.labeling.models import Answer
 from annotator.labeling.queries import BLIND_IS_OVER, plain_verdicts, rounds_with_denials
@@ -60,6 +60,7 @@ DECISION = {
     "is_current": "is_current",
     "act": "act",
 }
+FINAL = DECISION | {"category": "label_name", "category_uid": "label_uid"}  # what it counts as today
 REVISION = ANSWER | {"at": "at", "by": "rater__username", "act": "act", "is_current": "is_current"}
 DROPPED_FROM_REVISION = {"note"}  # the rationale is kept as it last stood, not by revision
 MOVE = {
@@ -125,20 +126,24 @@ def blind_answers(answers: QuerySet[Answer], study: Study, bugs: Range, denied: 
 # --- final labels
 
 
-def finals_of(study: Study) -> Iterator[list[Row]]:
+def finals_of(study: Study, *, as_of: Version | None = None) -> Iterator[list[Row]]:
     """The final labels, and a row without category for each bug and facet that is not settled."""
     hidden = verdict_is_plain(study)
-    return by_range(study, lambda bugs: final_rows(study, bugs, without_verdict=hidden))
+    return by_range(study, lambda bugs: final_rows(study, bugs, without_verdict=hidden, as_of=as_of))
 
 
-def final_rows(study: Study, bugs: Range, *, without_verdict: bool = False) -> list[Row]:
+def final_rows(study: Study, bugs: Range, *, without_verdict: bool = False, as_of: Version | None = None) -> list[Row]:
     left_open = Resolution.objects.current().filter(study=study, is_stale=False, category=None)
-    wanted, paths = (*columns.FINALS, POSITION), DECISION | {"position": "facet__position"}
-    sources = [(final_labels(study), paths), (left_open, paths), (unsettled(study, bugs), unsettled_paths(paths))]
+    wanted, where = (*columns.FINALS, POSITION), {"position": "facet__position"}
+    sources: list[tuple[QuerySet[Any], dict[str, str]]] = [
+        (final_labels(study, as_of=as_of), FINAL | where),
+        (left_open, DECISION | where),
+        (unsettled(study, bugs, as_of=as_of), unsettled_paths(DECISION | where)),
+    ]
     rows = []
-    for labels, where in sources:
+    for labels, paths in sources:
         shown = labels.exclude(facet__key=Facet.VERDICT) if without_verdict else labels
-        rows += select(in_range(shown, study, bugs).order_by(), wanted, where, {"participants": names_in})
+        rows += select(in_range(shown, study, bugs).order_by(), wanted, paths, {"participants": names_in})
     bug, facet, slot = (next(i for i, c in enumerate(wanted) if c.name == name) for name in ("bug", "facet", "slot"))
     rows.sort(key=lambda row: (row[bug], row[-1], row[facet], row[slot]))
     return [row[:-1] for row in rows]
@@ -148,14 +153,14 @@ def unsettled_paths(paths: dict[str, str]) -> dict[str, str]:
     return {name: paths[name] for name in (*WHICH_BUG, "facet", "position")} | {"slot": "zero", "source": "unresolved"}
 
 
-def unsettled(study: Study, bugs: Range) -> QuerySet[Answer]:
-    """Bugs and facets that were answered but have no label that stands.
+def unsettled(study: Study, bugs: Range, *, as_of: Version | None = None) -> QuerySet[Answer]:
+    """Bugs and facets that were answered but have no label that stands, or one that is to be given again.
 
     Where someone said *not a bug*, the verdict is what is open, and the other facets only once it says bug.
     """
     answered = in_range(Answer.objects.current(), study, bugs)
     answered = answered.filter(round__kind__in=FINAL_KINDS, round__state__in=BLIND_IS_OVER)
-    here = Resolution.objects.current().filter(bug=OuterRef("bug"), is_stale=False)
+    here = Resolution.objects.current().filter(still_meant(as_of), bug=OuterRef("bug"), is_stale=False)
     left = answered.exclude(Exists(here.filter(facet=OuterRef("facet"))))
     denied = answered.filter(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG).values_list("bug", flat=True)
     verdict_is_bug = here.filter(facet__key=Facet.VERDICT, category__name=Category.BUG)

@@ -17,7 +17,8 @@ def table_response(
 ) -> StreamingHttpResponse:
     if table not in TABLES or format_ not in FORMATS:
         raise Http404(f"There is no such file. Tables: {', '.join(TABLES)}; formats: {', '.join(FORMATS)}.")
-    made = export(study, table, format_, pseudonyms=wants_pseudonyms(request), is_safe=is_safe)
+    codebook = request.GET.get("codebook", "")
+    made = export(study, table, format_, pseudonyms=wants_pseudonyms(request), is_safe=is_safe, codebook=codebook)
     headers = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
     return StreamingHttpResponse(made.pieces, content_type=made.content_type, headers=headers)
 

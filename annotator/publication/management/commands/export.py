@@ -24,6 +24,7 @@ class Command(Base):
         parser.add_argument("--format", default="csv", metavar="|".join(FORMATS))
         parser.add_argument("--out", required=True, metavar="FILE")
         parser.add_argument("--pseudonyms", action="store_true", help="hide user names behind stable pseudonyms")
+        parser.add_argument("--codebook", default="", metavar="VERSION", help="categories under the names of a version")
         parser.add_argument("--spreadsheet-safe", action="store_true", help="CSV whose cells no spreadsheet runs")
 
     def answer(self, **options: Any) -> Any:
@@ -48,6 +49,7 @@ def pieces_for(study: Study, options: dict[str, Any]) -> Any:
         options["format"],
         pseudonyms=options["pseudonyms"],
         is_safe=options["spreadsheet_safe"],
+        codebook=options["codebook"],
     ).pieces
 
 
