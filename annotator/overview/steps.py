@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
+from annotator.collection.models import Harvest
 from annotator.labeling.models import Flag, FurtherBug, Round
 from annotator.overview.choosing import not_yet_in_a_main_round
 from annotator.overview.home import RoundLine, Viewer
@@ -151,6 +152,9 @@ def _beginnings(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
         yield Step(
             "Import a sheet", "CSV, TSV or XLSX, one row a bug", reverse("intake:upload", args=[study.slug]), "Import"
         )
+    if not has_bugs and not Harvest.objects.filter(study=study).exists():
+        url = reverse("collection:harvests", args=[study.slug])
+        yield Step("Or collect from GitHub", "by a query or a list of addresses", url, "Collect")
     raters = Membership.objects.filter(study=study, role=Role.RATER).count()
     if raters < PAIR:
         text = "by a one-time link that you send them" if raters == 0 else "one has joined"

@@ -34,7 +34,12 @@ def test_who_is_not_signed_in_is_led_to_the_sign_in(client, study):
 def test_brand_new_study_shows_its_lead_the_way_to_the_first_round(client, lee):
     study = StudyFactory(slug="fresh")
     member(study, lee, "lead")
-    assert titles(page(client, lee, "/fresh/")) == ["Choose a codebook", "Import a sheet", "Invite two raters"]
+    assert titles(page(client, lee, "/fresh/")) == [
+        "Choose a codebook",
+        "Import a sheet",
+        "Or collect from GitHub",
+        "Invite two raters",
+    ]
     make_codebook(study, {"cause": ["type"]})
     make_bugs(study, 2)
     for name in ("one", "two"):
