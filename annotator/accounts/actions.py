@@ -116,6 +116,14 @@ def make_password_link(*, user: User, by: User, study_id: int | None = None) -> 
     return secret
 
 
+@transaction.atomic
+def end_links_between(people: Sequence[User]) -> None:
+    """Links that they made for one another work no more."""
+    ids = sorted(person.pk for person in people)
+    list(User.objects.select_for_update(no_key=True).filter(pk__in=ids).order_by("pk").values_list("pk"))
+    PasswordLink.objects.filter(user__in=ids, created_by__in=ids, used_at=None).update(used_at=timezone.now())
+
+
 def password_link(secret: str) -> PasswordLink | None:
     """The link, while it works: until it is used, or the password has changed in another way."""
     links = PasswordLink.objects.select_related("user")

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
+from annotator.accounts.actions import end_links_between
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Codebook
@@ -81,6 +82,7 @@ def open_round(
     )
     _deal(opened, bugs=bugs, raters=raters, groups=groups or _groups(opened, bugs=bugs, raters=raters))
     _tell_what_could_be_read(opened, raters)
+    end_links_between(raters)  # or one could sign in as another
     details = {"bugs": len(bugs), "raters": [rater.username for rater in raters], "design": design, "seed": seed}
     record("opened a round", by=by, kind="round", object_id=opened.pk, label=name, study_id=study.pk, new=details)
     return opened
@@ -376,6 +378,7 @@ def hand_on(*, assignment: Assignment, to: User, by: User) -> Assignment:
     Bug.objects.select_for_update(no_key=True).get(pk=assignment.bug_id)  # nobody decides on it in this moment
     if not take_place(round_.pk, assignment.bug_id):
         raise Refused("The bug has all the raters that it wants.")
+    end_links_between([to, *User.objects.filter(assignments__round=round_).distinct()])
     last = Assignment.objects.filter(round=round_, rater=to).aggregate(last=Max("position"))["last"]
     given = Assignment.objects.create(
         round=round_, bug_id=assignment.bug_id, rater=to, position=0 if last is None else last + 1

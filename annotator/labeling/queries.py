@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Facet
@@ -36,6 +36,12 @@ class Progress:
 def rates_in(round_: Round, user: Any) -> bool:
     """Rating beats leading: who has an assignment in an open round sees it as a rater."""
     return Assignment.objects.filter(round=round_, rater=user).exists()
+
+
+def rated_together(one: User, other: User) -> Round | None:
+    """An open round, of any study, in which both rate."""
+    open_ = Round.objects.open().filter(Exists(Assignment.objects.filter(round=OuterRef("pk"), rater=one)))
+    return open_.filter(Exists(Assignment.objects.filter(round=OuterRef("pk"), rater=other))).order_by("pk").first()
 
 
 def rated_by(user: User, rounds: Sequence[Round]) -> set[int]:

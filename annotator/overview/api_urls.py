@@ -3,10 +3,12 @@
 from django.urls import path
 
 from annotator.overview import api, codes_api, replacing_api, starting_api
+from annotator.overview.resetting import password_link
 
 app_name = "overview-api"
 urlpatterns = [
     path("studies/", starting_api.Studies.as_view(), name="studies"),
+    path("studies/<slug:slug>/members/<str:username>/password-link/", password_link, name="password-link"),
     path("studies/<slug:slug>/rounds/", api.Rounds.as_view(), name="rounds"),
     path("studies/<slug:slug>/rounds/<int:number>/close/", api.Close.as_view(), name="close"),
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),

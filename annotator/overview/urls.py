@@ -3,11 +3,13 @@
 from django.urls import include, path
 
 from annotator.overview import bug_views, codes_views, grouping_views, replacing_views, starting, uses, views
+from annotator.overview.resetting import reset
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),
     path("<slug:slug>/", views.show, name="home"),
     path("<slug:slug>/codebook/uses/", uses.codebook_uses, name="codebook_uses"),
+    path("<slug:slug>/members/<str:username>/reset/", reset, name="reset"),
     path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),
     path("<slug:slug>/rounds/<int:number>/close/", views.close, name="close_round"),
     path("<slug:slug>/rounds/<int:number>/codes/", codes_views.settle, name="codes"),

@@ -139,7 +139,7 @@ def describe_member(*, study: Study, user: User, experience: str, tie: str, by: 
 
 
 @transaction.atomic
-def reset_password(*, study: Study, user: User, by: User) -> str:
+def make_reset_link(*, study: Study, user: User, by: User) -> str:
     """The secret of a one-time link by which the person sets a new password."""
     if not may_reset(by, user):
         raise Refused(

@@ -3,21 +3,19 @@
 from typing import Any, cast
 
 from django.db.models import QuerySet
-from django.http import Http404
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotator.accounts.models import Token, User
+from annotator.accounts.models import User
 from annotator.studies import actions, queries
 from annotator.studies import serializers as shapes
 from annotator.studies.access import study_for
-from annotator.studies.models import Role, Study
+from annotator.studies.models import Role
 from annotator.studies.protocol import protocol_of
 from annotator.studies.rest import StudyList, StudyView
-from annotator.web.errors import Refused
 
 
 class OneStudy(StudyView):
@@ -59,7 +57,7 @@ class Members(StudyList):
 def member(request: Request, slug: str, username: str) -> Response:
     """Exactly these roles; with none the person leaves."""
     found = study_for(request.user, slug, Role.LEAD)
-    person = _person(found, username)
+    person = queries.person_in(found, username)
     given = _given(shapes.MemberInput, request)
     actions.set_roles(study=found, user=person, roles=given["roles"], by=_me(request))
     if given["roles"]:
@@ -67,18 +65,6 @@ def member(request: Request, slug: str, username: str) -> Response:
             study=found, user=person, experience=given["experience"], tie=given["tie"], by=_me(request)
         )
     return Response(shapes.MemberSerializer(queries.members_of(found), many=True).data)
-
-
-@extend_schema(request=None, responses=shapes.LinkSerializer)
-@api_view(["POST"])
-def password_link(request: Request, slug: str, username: str) -> Response:
-    """A one-time link by which the person sets a new password. Not with a key: a stolen one must not open accounts."""
-    found = study_for(request.user, slug, Role.LEAD)
-    person = _person(found, username)
-    if isinstance(request.auth, Token):
-        raise Refused("A key cannot make password links. Make them in the browser, under Members.")
-    secret = actions.reset_password(study=found, user=person, by=_me(request))
-    return Response({"link": request.build_absolute_uri(reverse("accounts:reset", args=[secret]))})
 
 
 # --- invitations
@@ -141,13 +127,6 @@ def deviations(request: Request, slug: str) -> Response:
 
 
 # --- in common
-
-
-def _person(found: Study, username: str) -> User:
-    person = User.objects.filter(username=username, memberships__study=found).first()
-    if person is None:
-        raise Http404("There is no such member.")
-    return person
 
 
 def _given(shape: type[Any], request: Request) -> dict[str, Any]:

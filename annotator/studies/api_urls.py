@@ -11,7 +11,6 @@ urlpatterns = [
     path(STUDY, api.OneStudy.as_view(), name="study"),
     path(f"{STUDY}members/", api.Members.as_view(), name="members"),
     path(f"{STUDY}members/<str:username>/", api.member, name="member"),
-    path(f"{STUDY}members/<str:username>/password-link/", api.password_link, name="password-link"),
     path(f"{STUDY}invitations/", api.invitations, name="invitations"),
     path(f"{STUDY}invitations/<slug:key>/", api.invitation, name="invitation"),
     path(f"{STUDY}protocol/", api.protocol, name="protocol"),

@@ -15,6 +15,14 @@ from annotator.studies.models import Invitation, Membership, Role, Study
 KEY_LENGTH = 16
 
 
+def person_in(study: Study, username: str) -> User:
+    """The member of that user name."""
+    person = User.objects.filter(username=username, memberships__study=study).first()
+    if person is None:
+        raise Http404("There is no such member.")
+    return person
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """A person with all their roles in the study."""

@@ -11,7 +11,6 @@ urlpatterns = [
     path("<slug:slug>/about/", views.about, name="about"),
     path("<slug:slug>/members/", views.members, name="members"),
     path("<slug:slug>/members/<str:username>/", views.member, name="member"),
-    path("<slug:slug>/members/<str:username>/reset/", views.reset, name="reset"),
     path("<slug:slug>/invitations/<slug:key>/revoke/", views.revoke, name="revoke"),
     path("<slug:slug>/protocol/", views.protocol, name="protocol"),
 ]

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import login
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
@@ -96,21 +96,21 @@ def _welcome(request: HttpRequest, study: Study) -> HttpResponse:
 def members(request: Request, slug: str) -> HttpResponse:
     """Who is in the study; a lead invites by a link that is shown once."""
     if request.method == "GET":
-        return _members(request, study_for(request.user, slug), form=InvitationForm())
+        return members_page(request, study_for(request.user, slug), form=InvitationForm())
     study = study_for(request.user, slug, Role.LEAD)
     form = InvitationForm(request.POST)
     if not form.is_valid():
-        return _members(request, study, form=form, status=400)
+        return members_page(request, study, form=form, status=400)
     try:
         _, secret = actions.invite(study=study, by=request.user, **form.cleaned_data)
     except BadInput as problem:
         form.add_error(None, str(problem))
-        return _members(request, study, form=form, status=400)
+        return members_page(request, study, form=form, status=400)
     link = request.build_absolute_uri(reverse("studies:join", args=[secret]))
-    return _members(request, study, form=InvitationForm(), link=link, link_for="invitation")
+    return members_page(request, study, form=InvitationForm(), link=link, link_for="invitation")
 
 
-def _members(request: Request, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
+def members_page(request: Request, study: Study, *, status: int = 200, **context: Any) -> HttpResponse:
     is_lead = Role.LEAD in study.my_roles
     invitations = queries.open_invitations(study) if is_lead else []
     context |= {
@@ -127,7 +127,7 @@ def _members(request: Request, study: Study, *, status: int = 200, **context: An
 def member(request: Request, slug: str, username: str) -> HttpResponse:
     """One person's roles in the study."""
     study = study_for(request.user, slug, Role.LEAD)
-    person = _person_in(study, username)
+    person = queries.person_in(study, username)
     form = RolesForm(request.POST if request.method == "POST" else None, initial=_held(study, person))
     if request.method == "POST" and form.is_valid():
         try:
@@ -154,17 +154,6 @@ def _still_leads(study: Study, user: User) -> bool:
 
 def _slug(study: Study, user: User) -> list[str]:
     return [study.slug] if _still_leads(study, user) else []
-
-
-@login_required
-@require_POST
-def reset(request: Request, slug: str, username: str) -> HttpResponse:
-    """A one-time link by which the person sets a new password, shown once."""
-    study = study_for(request.user, slug, Role.LEAD)
-    person = _person_in(study, username)
-    secret = actions.reset_password(study=study, user=person, by=request.user)
-    link = request.build_absolute_uri(reverse("accounts:reset", args=[secret]))
-    return _members(request, study, form=InvitationForm(), link=link, link_for="password", person=person)
 
 
 @login_required
@@ -207,13 +196,6 @@ def protocol(request: Request, slug: str) -> HttpResponse:
 
 
 # --- in common
-
-
-def _person_in(study: Study, username: str) -> User:
-    person = User.objects.filter(username=username, memberships__study=study).first()
-    if person is None:
-        raise Http404("There is no such member.")
-    return person
 
 
 def _held(study: Study, person: User) -> dict[str, Any]:

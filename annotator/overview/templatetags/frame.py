@@ -5,6 +5,9 @@ from typing import Any
 
 from django import template
 
+from annotator.accounts.models import User
+from annotator.labeling.models import Round
+from annotator.labeling.queries import rated_together
 from annotator.overview.frame import BESIDE, STAGES, notes_on, places, waiting_for
 from annotator.studies.access import roles_in
 from annotator.studies.models import Role
@@ -27,6 +30,13 @@ def stages(context: template.Context) -> dict[str, Any]:
         "stages": places(study, STAGES, here=here, waiting=waiting),
         "beside": places(study, BESIDE, here=here, notes=notes_on(study)),
     }
+
+
+@register.simple_tag(takes_context=True)
+def rated_beside(context: template.Context, person: User) -> Round | None:
+    """An open round in which the viewer and another person both rate."""
+    viewer = context["request"].user
+    return None if viewer == person else rated_together(viewer, person)
 
 
 @register.filter
