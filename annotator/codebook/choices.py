@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache
 
-from annotator.codebook.models import Category, Codebook, Facet
+from annotator.codebook.models import Category, Codebook, Facet, Version
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def choices_of(codebook: Codebook) -> Choices:
 @lru_cache(maxsize=64)
 def _read(codebook_id: int, number: int, digest: str) -> Choices:  # what the cache goes by
     facets = list(Facet.objects.filter(codebook_id=codebook_id, retired_at=None))
-    categories = list(Category.objects.filter(facet__in=facets, state=Category.State.ACTIVE))
+    categories = _offered(codebook_id, number, facets)
     read = [_facet(facet, categories) for facet in facets]
     verdict = next((facet for facet in read if facet.key == Facet.VERDICT), None)
     by_name = {name: verdict.categories[uid] for uid, name in verdict.names.items()} if verdict else {}
@@ -57,6 +57,20 @@ def _read(codebook_id: int, number: int, digest: str) -> Choices:  # what the ca
         not_a_bug_id=not_a_bug,
         reasons=reasons,
     )
+
+
+def _offered(codebook_id: int, number: int, facets: list[Facet]) -> list[Category]:
+    """As that version has them, so that an answer's stamp is true though the codebook is changed at the same moment."""
+    rows = Category.objects.filter(facet__in=facets)
+    found = Version.objects.filter(codebook=codebook_id, number=number).values_list("document", flat=True).first()
+    if found is None:
+        return list(rows.filter(state=Category.State.ACTIVE))
+    listed = [each for facet in found["facets"] for each in facet["categories"] if not each.get("retired")]
+    names = {each["id"]: each["name"] for each in listed}
+    offered = [row for row in rows if row.uid in names]
+    for row in offered:
+        row.name = names[row.uid]
+    return offered
 
 
 def _facet(facet: Facet, categories: list[Category]) -> FacetChoices:

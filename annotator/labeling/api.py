@@ -17,6 +17,7 @@ from annotator.codebook.models import Facet
 from annotator.labeling import actions, follow_up, forms, proposals, rounds, turns
 from annotator.labeling import serializers as shapes
 from annotator.labeling.models import Answer, Assignment, Flag, Round
+from annotator.labeling.news import news_since, second_looks
 from annotator.labeling.proposals import with_codes
 from annotator.labeling.queries import plain_verdicts, progress, rates_in, round_named, rounds_with_denials
 from annotator.labeling.submission import Pin, Submission
@@ -87,6 +88,18 @@ class Turns(RoundView, StudyList):
         mine = turns.turns(self.round(Role.RATER), self.me).filter(state__in=turns.SHOWN_STATES)
         state = self.asked("state")
         return mine.filter(state=state) if state else mine
+
+
+class Again(RoundView):
+    @extend_schema(parameters=[OpenApiParameter("since", int)], responses=shapes.SecondLookShape(many=True))
+    def get(self, request: Request, slug: str, number: int) -> Response:
+        """What changed in the codebook since a version, else since the round opened, and one's own answers from before."""
+        round_ = self.round(Role.RATER)
+        opened = round_.codebook_version.number if round_.codebook_version else 0
+        since = whole(self.asked("since")) or opened
+        news = news_since(round_.study.codebook, since) if round_.is_open else None
+        looks = second_looks(round_, self.me, news) if news else []
+        return Response(shapes.SecondLookShape(looks, many=True).data)
 
 
 class Next(RoundView):

@@ -12,6 +12,7 @@ urlpatterns = [
     path(f"{ROUND}/", api.OneRound.as_view()),
     path(f"{ROUND}/gate/", api.Gate.as_view()),
     path(f"{ROUND}/mine/", api.Turns.as_view()),
+    path(f"{ROUND}/mine/again/", api.Again.as_view()),
     path(f"{ROUND}/next/", api.Next.as_view()),
     path(f"{ROUND}/flags/", api.Flags.as_view()),
     path(f"{ROUND}/further-bugs/", api.FurtherBugs.as_view()),

@@ -12,9 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 from annotator.codebook.document import NOT_A_BUG, VERDICT, Below, CategoryDoc, Document, FacetDoc
 from annotator.codebook.hotkeys import with_hotkeys
 from annotator.codebook.models import Codebook, Facet, Version
-from annotator.codebook.queries import as_document
 from annotator.codebook.reading import to_document
-from annotator.labeling.models import Round
 from annotator.labeling.proposals import Code
 
 WIDE_FROM = 9  # so many top answers take a row of their own, in columns
@@ -90,6 +88,11 @@ class Panel:
     reason_names: dict[str, str]
     questions: tuple[Question, ...]
     decided_elsewhere: tuple[str, ...]
+    gone: dict[str, str]  # names of categories that are offered no more, by their ids
+
+    def gone_among(self, chosen: Iterable[str]) -> list[str]:
+        """What an earlier answer or a draft holds and cannot be chosen any more."""
+        return [self.gone[uid] for uid in chosen if uid in self.gone]
 
     @property
     def open_questions(self) -> tuple[Question, ...]:
@@ -118,17 +121,14 @@ def _marked(html: str, chosen: Iterable[str]) -> SafeString:
     return mark_safe(html)  # rendered by a template; what is put in stands there already
 
 
-def panel_of(round_: Round) -> Panel:
-    """The questions of the round's codebook version; of the codebook as it stands where none was published."""
-    version = round_.codebook_version
-    if version is None:
-        return _panel(as_document(Codebook.objects.get(study=round_.study_id)))
-    return _published(version.digest, version.pk)
+def panel_of(codebook: Codebook) -> Panel:
+    """The questions as they are asked now: what is clarified or added reaches open rounds at once."""
+    return _published(codebook.digest, codebook.pk, codebook.number)
 
 
 @lru_cache(maxsize=32)
-def _published(digest: str, version_id: int) -> Panel:  # the digest names the content, the key where to read it
-    return _panel(to_document(Version.objects.get(pk=version_id).document))
+def _published(digest: str, codebook_id: int, number: int) -> Panel:  # the digest names the content, the rest where
+    return _panel(to_document(Version.objects.get(codebook=codebook_id, number=number).document))
 
 
 def _panel(document: Document) -> Panel:
@@ -143,6 +143,7 @@ def _panel(document: Document) -> Panel:
         reason_names={reason.id: reason.name for reason in reasons},
         questions=questions,
         decided_elsewhere=tuple(f.title for f in asked if f.decided != Facet.Decided.BLIND),
+        gone={c.id: c.name for f in asked for c in f.categories if c.retired},
     )
 
 

@@ -9,7 +9,7 @@ TODO = Assignment.State.TODO
 
 ROUND_OF_RATER = Prepared(
     lambda slug, number, user: (
-        Round.objects.select_related("study", "codebook_version")
+        Round.objects.select_related("study__codebook", "codebook_version")
         .defer("codebook_version__document")
         .filter(study__slug=slug, number=number, study__memberships__user=user, study__memberships__role=Role.RATER)[:1]
     ),

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from annotator.labeling.forms import SKIP_REASONS
 from annotator.labeling.models import Assignment, Evidence, Flag, Round
+from annotator.labeling.news import SecondLook
 from annotator.labeling.turns import current_answers, further_notes
 
 UIDS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
@@ -159,6 +160,18 @@ class CodeShape(serializers.Serializer[Any]):
     definition = serializers.CharField()
     example = serializers.CharField()
     is_mine = serializers.BooleanField()
+
+
+class SecondLookShape(serializers.Serializer[Any]):
+    """A change of the codebook, and one's own bugs that it may concern."""
+
+    kind = serializers.CharField(source="difference.kind")
+    facet = serializers.CharField(source="difference.facet")
+    says = serializers.CharField(source="difference.says")
+    bugs = serializers.SerializerMethodField()
+
+    def get_bugs(self, look: SecondLook) -> list[int]:
+        return [number for number, _ in look.bugs]
 
 
 class SkipShape(serializers.Serializer[Any]):

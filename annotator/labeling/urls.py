@@ -14,6 +14,7 @@ urlpatterns = [
     path("rounds/<int:number>/flags/", rounds_views.decide_flags, name="flags"),
     path("rounds/<int:number>/label/", views.label, name="label"),
     path("rounds/<int:number>/mine/", views.mine, name="mine"),
+    path("rounds/<int:number>/mine/again/", views.again, name="again"),
     path("rounds/<int:number>/bugs/<int:bug>/", views.bug, name="bug"),
     path("rounds/<int:number>/bugs/<int:bug>/read/", views.read, name="read"),
     path("rounds/<int:number>/bugs/<int:bug>/draft/", views.draft, name="draft"),

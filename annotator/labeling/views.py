@@ -17,6 +17,7 @@ from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
 from annotator.labeling import actions, forms, prepared, proposals, turns
 from annotator.labeling.models import Assignment, Round
+from annotator.labeling.news import News, last_seen, news_since, second_looks
 from annotator.labeling.panel import panel_of
 from annotator.labeling.source import file_of
 from annotator.studies.access import roles_in, study_for
@@ -170,6 +171,7 @@ def page(
         "place": assignment.position + 1,
         "total": turns.share(round_, assignment.rater_id),
         "is_swap": is_swap(request),
+        "news": _news(request, assignment),
         **_answer_side(assignment, filled or turns.kept(assignment)),
         **_ways(study, assignment, before=before),
     }
@@ -179,12 +181,24 @@ def page(
     return render(request, "labeling/label.html", context, status=422 if problem else 200)
 
 
+def _news(request: Request, assignment: Assignment) -> News | None:
+    """What changed since the rater's last bug: a form says what it showed; asked anew only where something changed."""
+    round_ = assignment.round
+    codebook, opened = round_.study.codebook, round_.codebook_version
+    if request.method == "POST":
+        return news_since(codebook, whole(request.POST.get("codebook", "")))
+    if opened is None or opened.number == codebook.number:
+        return None
+    return news_since(codebook, last_seen(round_, request.user))
+
+
 def _answer_side(assignment: Assignment, filled: forms.Filled) -> dict[str, Any]:
-    panel = panel_of(assignment.round)
+    panel = panel_of(assignment.round.study.codebook)
     codes = proposals.codes_for(assignment.round, assignment.rater_id) if panel.open_questions else []
     return {
         "filled": filled,
         "panel": panel,
+        "gone": panel.gone_among(filled.chosen),
         "facets": panel.marked(filled.chosen, codes),
         "reasons": panel.reasons_marked(filled.not_a_bug),
         "reason": panel.reason_names.get(filled.not_a_bug, filled.not_a_bug),
@@ -283,6 +297,18 @@ def draft(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
         return JsonResponse({"detail": "Changed elsewhere since this page was opened.", "kept_at": theirs}, status=409)
     kept_at = actions.save_draft(assignment=assignment, draft=filled.as_draft(), by=rater)
     return JsonResponse({"kept_at": kept_at.isoformat()})
+
+
+@login_required
+@require_GET
+def again(request: Request, slug: str, number: int) -> HttpResponse:
+    """The rater's own answers that a change of the codebook may concern: a second look is everybody's own choice."""
+    study, round_, rater = rater_in(request, slug, number)
+    opened = round_.codebook_version.number if round_.codebook_version else 0
+    since = whole(request.GET.get("since", "")) or opened
+    news = news_since(study.codebook, since) if round_.is_open else None
+    looks = second_looks(round_, rater, news) if news else []
+    return render(request, "labeling/again.html", frame_of(study, round_) | {"news": news, "looks": looks})
 
 
 @login_required

@@ -438,8 +438,8 @@ def test_save_and_next_costs_few_queries_however_many_facets(
         rater.post(url(turn_of(main_round, alice, 1)), fields(), headers=HTMX)
 
 
-def test_facets_are_rendered_once_and_choices_marked(study, main_round):
-    panel = panel_of(main_round)
+def test_facets_are_rendered_once_and_choices_marked(study):
+    panel = panel_of(study.codebook)
     uid = study.codebook.facets.get(key="cause").categories.get(name="api").uid
     assert panel.facets.count(" checked") == 0
     assert f'value="{uid}" checked' in panel.marked([uid])
@@ -448,7 +448,7 @@ def test_facets_are_rendered_once_and_choices_marked(study, main_round):
 
 def test_a_codebook_of_twelve_facets_and_a_hundred_categories_is_laid_out(alice):
     facets = {f"facet{n}": [f"answer {n} {k}" for k in range(100 if n == 0 else 3)] for n in range(12)}
-    panel = panel_of(other_study(alice, facets))
+    panel = panel_of(other_study(alice, facets).study.codebook)
     assert panel.facets.count("<fieldset") == 12
     assert panel.questions[0].columns == 3
     assert panel.questions[0].has_search
