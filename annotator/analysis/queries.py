@@ -6,6 +6,7 @@ from functools import cached_property
 
 from annotator.analysis.labels import Labels
 from annotator.codebook.models import Category, Facet
+from annotator.labeling.proposals import hidden_codes
 from annotator.studies.models import Study
 
 BY_CATEGORY = "SELECT category_id, COUNT(*) FROM labels GROUP BY category_id"
@@ -63,7 +64,7 @@ class Question:
 def questions_of(study: Study) -> list[Question]:
     """All facets of the study's codebook, retired ones too: they may have labels."""
     facets = list(Facet.objects.filter(codebook__study=study))
-    categories = list(Category.objects.filter(facet__in=facets))
+    categories = list(Category.objects.filter(facet__in=facets).exclude(pk__in=hidden_codes(study)))
     return [question(facet, [c for c in categories if c.facet_id == facet.pk]) for facet in facets]
 
 

@@ -134,7 +134,7 @@ def _facet(study: Study, key: str) -> Facet:
 
 
 def _category(study: Study, uid: str) -> Category:
-    rows = Category.objects.select_related("facet__codebook", "parent")
+    rows = Category.objects.exclude(state=Category.State.PROPOSED).select_related("facet__codebook", "parent")
     return get_object_or_404(rows, facet__codebook__study=study, uid=uid)
 
 

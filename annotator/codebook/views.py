@@ -236,7 +236,8 @@ def _facet(codebook: Codebook, key: str) -> Facet:
 
 
 def _category(codebook: Codebook, uid: str) -> Category:
-    return get_object_or_404(Category.objects.select_related("facet", "parent"), facet__codebook=codebook, uid=uid)
+    rows = Category.objects.exclude(state=Category.State.PROPOSED).select_related("facet", "parent")
+    return get_object_or_404(rows, facet__codebook=codebook, uid=uid)
 
 
 def _leads(study: Study) -> bool:

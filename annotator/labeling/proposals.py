@@ -42,7 +42,12 @@ def propose(
     example = checked(example, "example", longest=LONGEST_EXAMPLE, is_needed=False)
     _refuse_taken(facet, round_, name, by=by)
     category = Category.objects.create(
-        facet=facet, name=name, definition=definition, state=CState.PROPOSED, is_code=True, position=0
+        facet=facet,
+        name=name,
+        definition=definition,
+        state=CState.PROPOSED,
+        is_code=True,
+        position=_last_position(facet) + 1,
     )
     proposal = Proposal.objects.create(assignment=assignment, category=category, example=example)
     record(
@@ -89,6 +94,10 @@ def _refuse_taken(facet: Facet, round_: Round, name: str, *, by: User) -> None:
     same = next((category for category in known if folded(category.name) == folded(name)), None)
     if same:
         raise BadInput(f"“{same.name}” is there already: choose it.")
+
+
+def _last_position(facet: Facet) -> int:
+    return facet.categories.order_by("-position").values_list("position", flat=True).first() or 0
 
 
 def shown_to(round_: Round, rater: int) -> "QuerySet[Proposal]":
@@ -235,8 +244,7 @@ def _parent(category: Category, uid: str) -> Category | None:
 
 
 def _bring_in(category: Category, proposal: Proposal) -> None:
-    last = category.facet.categories.order_by("-position").values_list("position", flat=True).first() or 0
-    category.position, category.state = last + 1, CState.ACTIVE
+    category.position, category.state = _last_position(category.facet) + 1, CState.ACTIVE
     category.added_in = category.facet.codebook.number + 1
     if proposal.example and proposal.example not in category.examples:
         category.examples = [*category.examples, proposal.example]

@@ -18,12 +18,16 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotator.accounts.models import User
-from annotator.labeling.actions import note_further_bug, park, save_draft, skip
+from annotator.codebook.actions import add_category, edit_facet, remove_category
+from annotator.codebook.changes import CategoryChange, FacetChange
+from annotator.labeling.actions import note_further_bug, park, save_draft, skip, submit
 from annotator.labeling.models import Assignment, Round
+from annotator.labeling.proposals import propose
+from annotator.labeling.submission import Submission
 from annotator.overview.closing import close_round
+from annotator.sampling.models import Bug
 from annotator.screening import actions as screening
 from annotator.screening.models import Reading
-from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 from tests.factories.screening import make_screening, screen
@@ -31,6 +35,7 @@ from tests.integration.blindness.addresses import every_address
 
 NOW = dt.datetime(2026, 3, 2, 12, 0, tzinfo=dt.UTC)
 SAME = {"cause": "type", "stage": "training"}
+GONE = "leak"  # a category that was retired
 OTHER = {"cause": "api", "stage": "not applicable"}
 SECRETS = [
     re.compile(rb'(name="csrfmiddlewaretoken" value=")[A-Za-z0-9]+'),
@@ -63,6 +68,9 @@ def world(db: Any) -> World:
     member(study, people["ada"], "adjudicator")
     member(study, people["reader"], "reader")
     make_codebook(study, {"cause": ["type", "shape", "api"], "stage": ["training", "deployment"]}, optional=["stage"])
+    cause = study.codebook.facets.get(key="cause")
+    edit_facet(facet=cause, change=FacetChange(takes_codes=True), by=people["lee"])
+    retired = add_category(facet=cause, change=CategoryChange(name=GONE), by=people["lee"])
     bugs = make_bugs(study, 6)
     alice, bob = people["alice"], people["bob"]
     old = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=people["lee"], name="Pilot")
@@ -71,6 +79,7 @@ def world(db: Any) -> World:
     answer(old, bugs[0], bob, SAME)
     answer(old, bugs[1], bob, OTHER)
     close_round(round_=old, by=people["lee"])
+    remove_category(category=retired, by=people["lee"])
     raters = [alice, bob, people["rating-lead"]]
     read = make_screening(study, reviewers=[alice, bob], by=people["lee"], name="Pilot", count=2)
     screen(read, alice, {1: "in", 2: "in"})
@@ -118,6 +127,17 @@ def notes_a_further_bug(world: World) -> None:
         note_further_bug(assignment=turn, note="It also fixes a leak.", by=world.bob)
 
 
+def proposes_a_code(world: World) -> None:
+    """On every bug a code of his own, named as one that was retired, and answered with."""
+    cause = world.study.codebook.facets.get(key="cause")
+    for place, turn in enumerate(turns_of_bob(world)):
+        code = propose(
+            assignment=turn, facet=cause, name=f"{GONE}{place or ''}", definition="It leaks.", by=world.bob
+        ).category
+        chosen = {"cause": [code.uid], "stage": [cause.codebook.facets.get(key="stage").categories.first().uid]}
+        submit(assignment=turn, submission=Submission(answers=chosen), by=world.bob)
+
+
 def changes_mind(world: World) -> None:
     answers_alike(world)
     answers_otherwise(world)
@@ -150,7 +170,16 @@ def turns_of_bob(world: World) -> list[Assignment]:
     return list(Assignment.objects.filter(round=world.round, rater=world.bob))
 
 
-ACTS = [answers_alike, answers_otherwise, says_not_a_bug, skips, parks_and_drafts, notes_a_further_bug, changes_mind]
+ACTS = [
+    answers_alike,
+    answers_otherwise,
+    says_not_a_bug,
+    skips,
+    parks_and_drafts,
+    notes_a_further_bug,
+    proposes_a_code,
+    changes_mind,
+]
 VOTES = [votes_alike, votes_otherwise, wavers_over_a_vote]
 
 
@@ -267,7 +296,7 @@ def told(recorded: Any, *, acts: list[Any], before: Any, record: Any) -> list[st
     return [f"after {act.__name__}: {line}" for act in acts for line in differences(before, recorded(act, record))]
 
 
-ALL_TOGETHER = [changes_mind, skips, wavers_over_a_vote]  # for those who have no turn of their own
+ALL_TOGETHER = [changes_mind, skips, proposes_a_code, wavers_over_a_vote]  # for those who have no turn of their own
 
 
 @pytest.mark.parametrize(
