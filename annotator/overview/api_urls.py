@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.overview import api, codes_api, replacing_api, starting_api
+from annotator.overview import api, codes_api, flow_api, replacing_api, starting_api
 from annotator.overview.resetting import password_link
 
 app_name = "overview-api"
@@ -11,6 +11,9 @@ urlpatterns = [
     path("studies/<slug:slug>/members/<str:username>/password-link/", password_link, name="password-link"),
     path("studies/<slug:slug>/rounds/", api.Rounds.as_view(), name="rounds"),
     path("studies/<slug:slug>/rounds/<int:number>/close/", api.Close.as_view(), name="close"),
+    path("studies/<slug:slug>/flow/", flow_api.FlowOfStudy.as_view(), name="flow"),
+    path("studies/<slug:slug>/flow/flow.pdf", flow_api.Pdf.as_view(), name="flow_pdf"),
+    path("studies/<slug:slug>/flow/flow.svg", flow_api.Svg.as_view(), name="flow_svg"),
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),

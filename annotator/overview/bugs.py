@@ -13,6 +13,7 @@ from annotator.adjudication.positions import positions_of
 from annotator.adjudication.queries import final_labels, still_meant
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round, RoundBug
+from annotator.overview import standing
 from annotator.overview.choosing import in_a_main_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
@@ -20,13 +21,16 @@ from annotator.studies.protocol import protocol_of
 from annotator.web.numbers import whole
 
 PAGE = 50
-OPEN, SETTLED, FREE = "disputed", "settled", "free"
+OPEN, SETTLED, FREE, LABELLED = "disputed", "settled", "free", "labelled"
 STATES = [
     ("", "any"),
     (FREE, "not yet in a main round"),
     (OPEN, "with an open dispute"),
     (SETTLED, "with a final label"),
+    (LABELLED, "labelled"),
+    *standing.PLACES.items(),
 ]
+TELLING = (OPEN, SETTLED, LABELLED, standing.DENIED, *standing.LABELLED)  # what a bug's labels are, or that it has any
 
 
 @dataclass(frozen=True)
@@ -77,20 +81,24 @@ def narrowed(study: Study, filters: Filters, *, viewer: User) -> "QuerySet[Bug]"
     if number := whole(filters.round):
         of_round = RoundBug.objects.filter(bug=OuterRef("pk"), round__number=number, round__study=study)
         bugs = bugs.filter(Exists(of_round))
-    if any(filters.labels.values()) or filters.state in (OPEN, SETTLED):
+    if any(filters.labels.values()) or filters.state in TELLING:
         bugs = bugs.exclude(_in_hand(viewer))  # what is not shown is not found by either
     for facet, uid in filters.labels.items():
         bugs = bugs.filter(Exists(_final(study).filter(label_uid=uid, facet__key=facet)))
-    return _in_state(bugs, filters.state, _final(study))
+    return _in_state(study, bugs, filters.state)
 
 
-def _in_state(bugs: "QuerySet[Bug]", state: str, final: "QuerySet[Any]") -> "QuerySet[Bug]":
+def _in_state(study: Study, bugs: "QuerySet[Bug]", state: str) -> "QuerySet[Bug]":
     if state == FREE:
         return bugs.filter(~in_a_main_round())
     if state == OPEN:
         return bugs.filter(Exists(Dispute.objects.filter(bug=OuterRef("pk"), is_open=True)))
     if state == SETTLED:
-        return bugs.filter(Exists(final))
+        return bugs.filter(Exists(_final(study)))
+    if state == LABELLED:
+        return bugs.filter(pk__in=standing.labelled(study).values("pk"))
+    if state in standing.PLACES:
+        return bugs.filter(pk__in=standing.placed(study).filter(place=state).values("pk"))
     return bugs
 
 

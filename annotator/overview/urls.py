@@ -2,12 +2,25 @@
 
 from django.urls import include, path
 
-from annotator.overview import bug_views, codes_views, grouping_views, replacing_views, starting, uses, views
+from annotator.overview import (
+    bug_views,
+    codes_views,
+    flow_views,
+    grouping_views,
+    replacing_views,
+    starting,
+    uses,
+    views,
+)
 from annotator.overview.resetting import reset
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),
     path("<slug:slug>/", views.show, name="home"),
+    path("<slug:slug>/flow/", flow_views.show, name="flow"),
+    path("<slug:slug>/flow/flow.json", flow_views.document, name="flow_json"),
+    path("<slug:slug>/flow/flow.pdf", flow_views.pdf, name="flow_pdf"),
+    path("<slug:slug>/flow/flow.svg", flow_views.svg, name="flow_svg"),
     path("<slug:slug>/codebook/uses/", uses.codebook_uses, name="codebook_uses"),
     path("<slug:slug>/members/<str:username>/reset/", reset, name="reset"),
     path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),

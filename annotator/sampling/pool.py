@@ -10,7 +10,7 @@ from annotator.collection.models import Finding, Harvest, Item
 from annotator.collection.queries import Statement, statement_of
 from annotator.sampling.models import Bug, Drawn, Sample
 from annotator.sampling.rules import Rule
-from annotator.screening.queries import included
+from annotator.screening.queries import included, is_screened
 from annotator.stats.draws import Member
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
@@ -21,9 +21,14 @@ NO_REPOSITORY = "no repository"
 def items(study: Study, rule: Rule, *, of: Sample | None = None) -> "QuerySet[Item]":
     """What screening keeps, as far as the rule asks for it, less what holds bugs already.
 
+    Without any screening: less what harvests found and could not fetch, though some part of it may be here.
+
     `of` a sample: its own places held none when it was drawn, so that they count though they do now.
     """
     wanted = included(study)
+    if not is_screened(study):
+        found = Finding.objects.filter(item=OuterRef("pk"))
+        wanted = wanted.filter(~Exists(found) | Exists(found.filter(state=Finding.State.FETCHED)))
     if rule.harvest is not None:
         wanted = wanted.filter(Exists(Finding.objects.filter(item=OuterRef("pk"), harvest=harvest_of(study, rule))))
     if rule.repositories:

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from annotator.collection.models import Item, Repository
+from annotator.accounts.models import User
+from annotator.collection.actions import ItemCopy, keep_copies
+from annotator.collection.models import Item
 from annotator.sampling.actions import draw_sample
 from annotator.sampling.models import Sample
 from annotator.sampling.rules import Rule
@@ -17,24 +19,26 @@ NEWEST_DAY = dt.datetime(2021, 10, 31, 12, tzinfo=dt.UTC)
 
 def fill_pool(study: Study, sizes: dict[str, int]) -> list[Item]:
     """Number 1 of each repository is the newest."""
-    repositories = {label: Repository.objects.get_or_create(study=study, label=label)[0] for label in sizes}
-    return Item.objects.bulk_create(
-        Item(
-            study=study,
-            kind=Item.Kind.PULL_REQUEST,
-            repository=repositories[label],
+    copies = [
+        ItemCopy(
+            repository=label,
             number=number,
             identity=f"github.com/{label}#{number}",
+            url=f"https://github.com/{label}/pull/{number}",
             title=f"Fix {label} {number}",
+            author="finch",
+            opened_at=NEWEST_DAY - dt.timedelta(days=number + 9),
             merged_at=NEWEST_DAY - dt.timedelta(days=number),
+            body="",
         )
         for label, size in sizes.items()
         for number in range(1, size + 1)
-    )
+    ]
+    return keep_copies(study=study, copies=copies, by=User.objects.get(username="lee"))
 
 
 @pytest.fixture
-def pool(study: Study) -> list[Item]:
+def pool(study: Study, lee: Any) -> list[Item]:
     return fill_pool(study, {"axon/axon": 12, "lumen/lumen": 8, "tessera/tessera": 20})
 
 

@@ -73,7 +73,7 @@ def test_what_holds_a_bug_is_not_drawn_again(study, pool, draw, lee):
 
 
 def test_the_pool_is_what_screening_keeps(study, pool, draw):
-    screening = Screening.objects.create(study=study, number=1, name="Screening 1")
+    screening = Screening.objects.create(study=study, number=1, name="Screening 1", state="imported")
     for position, item in enumerate(pool, 1):
         candidate = Candidate.objects.create(study=study, screening=screening, item=item, position=position)
         if position <= 5:
