@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
-from annotator.clients.github.errors import Broken, Gone, Limited, Unreachable
+from annotator.clients.github.errors import Broken, GitHubError, Gone, Limited, Unreachable
 from annotator.collection import tokens
 from annotator.collection.access import Access
 from annotator.collection.actions import Place
@@ -48,6 +48,9 @@ class Watched(Harvester):
         except Unreachable as unreachable:
             self.silent += 1
             note(self.harvest, Fault.Kind.NO_ANSWER, said=unreachable.why)
+            self._remember()
+            raise
+        except (BadInput, GitHubError):
             self._remember()
             raise
         finally:
