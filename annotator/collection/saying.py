@@ -35,7 +35,8 @@ def in_words(wanted: Wanted, host: str = GITHUB) -> str:
 
 
 def _things(wanted: Wanted) -> str:
-    return f"{wanted.searched_state} {KINDS[wanted.kind]}".strip()
+    state = "" if wanted.state == wanted.moment else wanted.state  # what was merged then is merged
+    return f"{state} {KINDS[wanted.kind]}".strip()
 
 
 def _time(wanted: Wanted) -> str:

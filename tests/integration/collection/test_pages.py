@@ -53,7 +53,7 @@ def test_a_harvest_is_started_in_the_browser_and_done_by_a_worker(lead, study, g
     assert (done.rest_requests, done.graphql_requests) == (len(github.sent("rest")), len(github.sent("graphql")))
     page = text(lead.get(ONE))
     assert "Complete. Everything that was found is held whole: 30 of 30." in page
-    assert "Merged pull requests of frame/work, merged from 1 January 2021 to 31 December 2021" in page
+    assert "Pull requests of frame/work, merged from 1 January 2021 to 31 December 2021" in page
     assert github.wrong == []
 
 
@@ -95,6 +95,7 @@ def test_a_wrong_name_is_one_clear_message_on_the_page(lead, study, github, toke
     assert carried_out().state == "failed"
     assert "GitHub shows no repository at no/where (404): check the name" in text(lead.get(ONE))
     assert Window.objects.count() == Item.objects.count() == 0
+    assert Harvest.objects.get().rest_requests == len(github.log) == 2
 
 
 def test_two_repositories_and_their_sum(lead, study, github, token, work, carried_out):

@@ -23,14 +23,14 @@ MAIN = Wanted(
     [
         (
             MAIN,
-            "Merged pull requests of axon/axon and lumen/lumen, merged from 1 June 2018 to 31 October 2021 (UTC days, "
+            "Pull requests of axon/axon and lumen/lumen, merged from 1 June 2018 to 31 October 2021 (UTC days, "
             "both included), where a word of the title or of a label begins with fix, defect or error. "
             "The newest 250 of each repository.",
         ),
         (Wanted(("a/b",)), "Pull requests of a/b, opened until now."),
         (
             Wanted(("a/b",), kind="issue", moment="closed", labels=("type:bug", "silent"), first=dt.date(2020, 1, 2)),
-            "Closed issues of a/b, closed from 2 January 2020 until now, with the labels “type:bug” and “silent”.",
+            "Issues of a/b, closed from 2 January 2020 until now, with the labels “type:bug” and “silent”.",
         ),
         (
             Wanted(("a/b",), moment="updated", state="open", authors=("ada",)),
