@@ -1,4 +1,4 @@
-"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, labelling, growth; default all."""
+"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, labelling, growth; default all."""
 
 import json
 import sys
@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import load, machine, page, report, server
+from bench import collecting, load, machine, page, report, server
 from bench.report import Figure
 from tests.services import broker, install, postgres
 
 EMPTY = "empty signed-in view, same middleware"
 SQL = "the same SQL alone"
+LOOP = "plain PyGithub loop, seven calls each"
 
 
 def main(parts: list[str]) -> int:
@@ -108,6 +109,17 @@ def transfers() -> list[Figure]:
     ]
 
 
+def harvest() -> list[Figure]:
+    """100 pull requests with patches, from a server of our own on loopback."""
+    with services() as (environment, _):
+        ours, plain = collecting.measured(environment)
+    return [
+        Figure("harvest, REST requests a pull request", ours.rest, "", 1.05, floor=plain.rest, floor_is=LOOP),
+        Figure("harvest, GraphQL questions a pull request", ours.graphql, "", 0.05, floor=plain.graphql, floor_is=LOOP),
+        Figure("harvest, time a pull request", ours.ms, "ms", plain.ms, floor=plain.ms, floor_is=LOOP),
+    ]
+
+
 def newcomer() -> list[Figure]:
     """What somebody has who clones the project and types make run."""
     with (
@@ -148,6 +160,7 @@ def read(person: load.Rater, times: int) -> None:
 PARTS: dict[str, Callable[[], list[Figure]]] = {
     "machine": newcomer,
     "transfers": transfers,
+    "harvest": harvest,
     "labelling": labelling,
     "growth": growth,
 }

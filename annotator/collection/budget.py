@@ -1,8 +1,9 @@
 """The client's budget kept in the database, so that all workers and commands obey it together."""
 
 from datetime import datetime
+from typing import Any
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import Case, F, Q, QuerySet, Value, When
 from django.db.models.functions import Greatest
 
 from annotator.clients.github.budget import Clock, Reading, Resource, hold_after, utc_now
@@ -20,33 +21,38 @@ class SharedBudget:
         self._present: set[str] = set()
 
     def reserve(self, resource: Resource, cost: int) -> datetime | None:
-        now = self._clock()
-        if held := self._row(WHOLE).filter(blocked_until__gt=now).values_list("blocked_until", flat=True).first():
+        now, row = self._clock(), self._row(resource)
+        times = self._times(resource)
+        held, reset = times[WHOLE][0], times[resource][1]
+        if held and held > now:
             return held
-        row = self._row(resource)
-        # A new window: what a killed process had reserved is free again.
-        row.filter(reset_at__lte=now).update(remaining=None, reset_at=None, reserved=0)
+        if reset and reset <= now:  # a new window: what a killed process had reserved is free again
+            row.filter(reset_at__lte=now).update(remaining=None, reset_at=None, reserved=0)
         enough = Q(remaining=None) | Q(reset_at=None) | Q(remaining__gte=F("reserved") + cost)
         if row.filter(enough).update(reserved=F("reserved") + cost):
             return None
         return row.values_list("reset_at", flat=True).get() or now
 
+    def _times(self, resource: Resource) -> dict[str, tuple[datetime | None, datetime | None]]:
+        """Until when it is blocked, and when it is reset: of the whole token and of the resource."""
+        self._row(WHOLE)
+        rows = Budget.objects.filter(digest=self._digest, resource__in=[WHOLE, resource])
+        return {name: (held, reset) for name, held, reset in rows.values_list("resource", "blocked_until", "reset_at")}
+
     def learn(self, reading: Reading) -> None:
-        row = self._row(reading.resource)
-        row.update(reserved=Greatest(F("reserved") - reading.reserved, 0))
-        if reading.closed_until:
-            row.update(remaining=0, reset_at=reading.closed_until)
-        elif reading.remaining is not None and reading.reset_at is not None:
-            self._settle(reading)
+        answered = {"reserved": Greatest(F("reserved") - reading.reserved, 0)}
+        self._row(reading.resource).update(**answered, **self._settled(reading))
         self._hold(reading)
 
-    def _settle(self, reading: Reading) -> None:
+    def _settled(self, reading: Reading) -> dict[str, Any]:
         """Answers overtake each other: within a window the allowance only falls."""
-        row = self._row(reading.resource)
-        same = Q(reset_at=reading.reset_at, remaining__lt=reading.remaining)
-        row.exclude(same & Q(remaining__isnull=False)).update(
-            remaining=reading.remaining, limit=reading.limit, reset_at=reading.reset_at
-        )
+        if reading.closed_until:
+            return {"remaining": 0, "reset_at": reading.closed_until}
+        if reading.remaining is None or reading.reset_at is None:
+            return {}
+        overtaken = When(reset_at=reading.reset_at, remaining__lt=reading.remaining, then=F("remaining"))
+        remaining = Case(overtaken, default=Value(reading.remaining))
+        return {"remaining": remaining, "limit": reading.limit, "reset_at": reading.reset_at}
 
     def _hold(self, reading: Reading) -> None:
         row = self._row(WHOLE)

@@ -7,8 +7,10 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotator.clients.github.client import GitHub
@@ -193,13 +195,18 @@ class Harvester:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A transaction in which the harvest is still this run's."""
+        """A transaction in which the harvest is still this run's: the row is its own until the end."""
         with transaction.atomic():
-            mine = Harvest.objects.select_for_update().filter(pk=self.harvest.pk, lease_owner=self.owner)
-            if not mine.filter(state=Harvest.State.RUNNING).exists() or not list(mine):
+            if not self._mine().filter(state=Harvest.State.RUNNING).update(**self.kept()):
                 raise Stopped
-            mine.update(lease_until=timezone.now() + LEASE)
             yield
+
+    def kept(self) -> dict[str, Any]:
+        """What is written down of the harvest with each step."""
+        return {"lease_until": timezone.now() + LEASE}
+
+    def _mine(self) -> "QuerySet[Harvest]":
+        return Harvest.objects.filter(pk=self.harvest.pk, lease_owner=self.owner)
 
     def tell(self, items: int) -> None:
         if items:

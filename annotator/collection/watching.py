@@ -1,12 +1,10 @@
 """A harvester that finds its repositories first, and writes down what it sent, what went wrong, and refused tokens."""
 
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.utils import timezone
 
 from annotator.clients.github.errors import Broken, GitHubError, Gone, Limited, Unreachable
@@ -87,15 +85,9 @@ class Watched(Harvester):
 
     # --- what is written down
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        with super().held():
-            self.silent = 0
-            self._mine().update(**self._sent())
-            yield
-
-    def _mine(self) -> "QuerySet[Harvest]":
-        return Harvest.objects.filter(pk=self.harvest.pk, lease_owner=self.owner)
+    def kept(self) -> dict[str, Any]:
+        self.silent = 0
+        return super().kept() | self._sent()
 
     def _sent(self) -> dict[str, Any]:
         """By all runs of this harvest, as whole numbers: written twice they are the same."""

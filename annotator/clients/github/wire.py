@@ -60,6 +60,7 @@ class _Secure(HTTPSRequestsConnectionClass):
 
 
 Requester.injectConnectionClasses(_Plain, _Secure)  # the one place PyGithub offers, for all of the process
+setattr(Requester, "_Requester__persist", True)  # noqa: B010 - injecting turns it off: a new connection each request
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import json
 import socket
 import struct
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -54,6 +55,7 @@ class Connection(BaseHTTPRequestHandler):
     wbufsize = -1
     answer: Callable[[Request], Reply]
     clock: Callable[[], datetime]
+    latency: float  # real seconds that an answer is on its way
 
     def do_GET(self) -> None:
         self._respond(None)
@@ -66,6 +68,7 @@ class Connection(BaseHTTPRequestHandler):
         address = urlsplit(self.path)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.command, address.path, dict(parse_qsl(address.query)), headers, body)
+        time.sleep(self.latency)
         try:
             self._write(self.answer(request))
         except Disconnect as broken:

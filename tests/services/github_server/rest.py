@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from tests.services.github_server.nodes import MOST_COMMITS, iso
 from tests.services.github_server.openapi import BY_ID, Operation, filled
@@ -144,7 +145,7 @@ def _pull(call: Call, place: Repository) -> Reply:
 def _listed(call: Call, entries: Any, shown: Any) -> Reply:
     start = (call.page - 1) * call.per_page
     more = start + call.per_page < len(entries)
-    query = f"per_page={call.per_page}&page={call.page + 1}"
+    query = urlencode({**call.query, "per_page": call.per_page, "page": call.page + 1})
     headers = {"Link": f'<{call.base}{call.path}?{query}>; rel="next"'} if more else {}
     return Reply(200, [shown(entry) for entry in entries[start : start + call.per_page]], headers)
 

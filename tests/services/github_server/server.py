@@ -59,6 +59,7 @@ class GitHubServer:
         prefix: str = "",
         heaviest_page: int = 0,
         grace: float = 0,
+        latency: float = 0,
         has_rest_search: bool = True,
     ) -> None:
         self.world = world
@@ -76,7 +77,7 @@ class GitHubServer:
         self.checks_answers = False
         self._answered: set[str] = set()
         self._lock = threading.RLock()
-        bound = {"answer": staticmethod(self.answer), "clock": staticmethod(clock)}
+        bound = {"answer": staticmethod(self.answer), "clock": staticmethod(clock), "latency": latency}
         self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Connection,), bound))
         self._http.daemon_threads = True
         self._prefix = prefix  # of a GitHub Enterprise server: /api/v3, and GraphQL at /api/graphql
