@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotator.agreement.scales import Choice, Scale
+from annotator.labeling.models import Round
 from annotator.stats.categories import per_category
 from annotator.stats.chance import ac1, pabak
 from annotator.stats.cohen import Kappa, cohen, weighted
@@ -16,6 +17,7 @@ from annotator.stats.sets import Answers, SetTable, alpha_over, jaccard, masi
 from annotator.stats.tables import Table
 
 Entry = dict[str, Any]
+SHARED_CODES = "shared_codes"  # the raters saw each other's codes while they answered
 Coefficients = dict[str, Kappa]
 
 
@@ -60,7 +62,7 @@ def pair_entry(frame: Frame, scale: Scale, compared: Compared, table: Table) -> 
         "ac1": found["ac1"].value,
         "pabak": found["pabak"].value,
         "reason": kappa.reason or (gate["reason"] if gate["reason"] == N_BELOW_FLOOR else None),
-        "warnings": warnings(table),
+        "warnings": [*warnings(table), *_shared(scale)],
         "gate": gate,
         "categories": category_rows(table, choices),
         "table": _square(table, choices),
@@ -105,6 +107,7 @@ def set_entry(frame: Frame, scale: Scale, compared: Compared, table: SetTable) -
         **_nothing(SET_VALUED if table.n else NO_OVERLAP),
         "gate": gate_answer(frame.gate, scale, found, reason=SET_VALUED),
         "categories": category_rows(table, choices),
+        "warnings": _shared(scale),
         "alpha_jaccard": by_jaccard.value,
         "alpha_masi": by_masi.value,
         "exact_match": table.exact_match,
@@ -197,7 +200,7 @@ def _head(frame: Frame, scale: Scale, compared: Compared, *, n: int) -> Entry:
         "round": frame.round,
         "facet": scale.key,
         "raters": list(compared.raters),
-        "blindness": frame.blindness,
+        "blindness": Round.Blindness.NO.value if scale.shares_codes else frame.blindness,
         "basis": frame.basis,
         "n": n,
         "excluded": sum(compared.excluded_by.values()),
@@ -208,6 +211,10 @@ def _head(frame: Frame, scale: Scale, compared: Compared, *, n: int) -> Entry:
 def _nothing(reason: str) -> Entry:
     keys = ("observed", "expected", "kappa", "se", "ci", "kappa_linear", "kappa_quadratic", "ac1", "pabak")
     return dict.fromkeys(keys) | {"reason": reason, "warnings": [], "categories": [], "table": None}
+
+
+def _shared(scale: Scale) -> list[str]:
+    return [SHARED_CODES] if scale.shares_codes else []
 
 
 def _tail(frame: Frame, scale: Scale, compared: Compared) -> Entry:

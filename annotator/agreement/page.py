@@ -76,6 +76,8 @@ class Row:
             found.append(f"Nobody differed: the gate reads the {gating.sentence(self.entry)}.")
         if top := self.entry.get("dominant"):
             found.append(f"{top['category']} is {percent(top['share'])} of answers; κ is sensitive to this.")
+        if "shared_codes" in self.entry["warnings"]:
+            found.append("Not blind as to codes: the raters saw each other's as soon as they were proposed.")
         if "constant_rater" in self.entry["warnings"]:
             found.append("One rater gave a single category throughout.")
         elif why := self.entry.get("no_interval"):

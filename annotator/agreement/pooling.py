@@ -146,4 +146,5 @@ def _merged(scales: list[Scale]) -> Scale:
         is_many=latest.is_many,
         decided=latest.decided,
         not_a_bug=latest.not_a_bug,
+        shares_codes=any(scale.shares_codes for scale in scales),
     )

@@ -33,6 +33,7 @@ class Scale:
     uids: Mapping[int, str]
     is_many: bool = False
     decided: str = Facet.Decided.BLIND
+    shares_codes: bool = False  # the raters saw each other's codes at once
     not_a_bug: str = ""  # in the verdict: the permanent name of "not a bug"
     tops: Mapping[str, str] = field(default_factory=dict)  # of each category below another: the one at the top
 
@@ -121,7 +122,7 @@ def _as_answered(round_: Round) -> list[Scale]:
         live[category.facet_id].append(category)
     then = _as_published(round_)
     found = [
-        _scale(facet, live[facet.pk], then.get(facet.key), is_imported=round_.state == Round.State.IMPORTED)
+        _scale(round_, facet, live[facet.pk], then.get(facet.key))
         for facet in facets
         if facet.retired_at is None or facet.key in then
     ]
@@ -135,8 +136,10 @@ def _as_published(round_: Round) -> dict[str, dict[str, Any]]:
     return {facet["id"]: facet for facet in round_.codebook_version.document.get("facets", ())}
 
 
-def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None, *, is_imported: bool) -> Scale:
-    """Codes of an imported sheet are grouped afterwards: their tree is that of today."""
+def _scale(round_: Round, facet: Facet, categories: list[Category], then: dict[str, Any] | None) -> Scale:
+    """Codes are grouped, and merged, after the answers: their tree is that of today."""
+    takes_codes = bool(then.get("takes_codes")) if then else facet.takes_codes
+    is_grouped_later = takes_codes or round_.state == Round.State.IMPORTED
     if facet.is_verdict:
         return _verdict(facet, categories, then)
     uids = {category.pk: category.uid for category in categories}
@@ -144,10 +147,11 @@ def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None
         Choice(category.uid, category.name, category.rank, category.state == Category.State.ACTIVE)
         for category in categories
     ]
-    parents = {category.uid: uids[category.parent_id] for category in categories if category.parent_id}
+    above = {category.uid: category.merged_into_id or category.parent_id for category in categories}
+    parents = {uid: uids[pk] for uid, pk in above.items() if pk}
     is_ordinal, is_many, decided = facet.kind == Facet.Kind.ORDINAL, facet.is_many, facet.decided
     if then is not None:
-        if not is_imported:
+        if not is_grouped_later:
             parents |= _parents_as_published(then, choices)
         choices = _published(then, choices)
         is_ordinal, is_many = then.get("kind") == Facet.Kind.ORDINAL, then.get("answers") == "many"
@@ -163,6 +167,7 @@ def _scale(facet: Facet, categories: list[Category], then: dict[str, Any] | None
         is_many=is_many,
         decided=decided,
         tops=_tops(parents),
+        shares_codes=round_.shares_codes and takes_codes,
     )
 
 

@@ -178,6 +178,23 @@ def test_a_page_without_open_coding_asks_the_database_no_more(client, main_round
     assert not [query for query in queries if "labeling_proposal" in query["sql"]]
 
 
+# --- a round that shares codes
+
+
+def test_shared_codes_are_everybodys_at_once_and_the_round_is_not_blind_to_them(study, facet, bugs, alice, bob, lee):
+    round_ = make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee, shares_codes=True)
+    code = propose(round_, facet, alice).category
+    give(round_, alice, code.uid)
+    give(round_, bob, code.uid)
+    with pytest.raises(BadInput, match="choose it"):
+        propose(round_, facet, bob)
+    close_round(round_=round_, by=lee)
+    said = {entry["facet"]: entry for entry in entries(study)}
+    assert said["cause"]["blindness"] == "no"
+    assert "shared_codes" in said["cause"]["warnings"]
+    assert said["stage"]["blindness"] == "enforced"
+
+
 # --- after the close
 
 
@@ -217,6 +234,8 @@ def test_a_merged_code_counts_as_the_other_and_its_answers_stay(closed, study, l
     assert Category.objects.get(pk=second.category_id).merged_into == first.category
     assert Answer.objects.filter(category=second.category).count() == 2
     assert entries(study) == before
+    assert entries(study, facet="cause")[0]["observed"] == 0
+    assert entries(study, facet="cause", level="top")[0]["observed"] == 1
 
 
 def test_a_refused_code_gives_its_reason_and_sends_what_it_settled_back(study, facet, bugs, alice, lee):
