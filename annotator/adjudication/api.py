@@ -26,6 +26,7 @@ from annotator.studies.models import Role, Session, Study
 from annotator.web.errors import BadInput, Refused
 from annotator.web.paging import ByKey
 
+DECISION = ("bug", "facet", "category", "round", "by", "recorded_by")
 MEETING_ROLES = (Role.LEAD, Role.ADJUDICATOR, Role.RATER)
 
 
@@ -181,7 +182,7 @@ def decisions(request: Request, slug: str, number: int) -> Response:
     """Every decision on a bug, oldest first; superseded ones stay."""
     bug, verdict = found(study_for(request.user, slug), number)
     told(bug, verdict)
-    rows = Resolution.objects.filter(bug=bug).select_related("bug", "facet", "category", "round", "by").order_by("pk")
+    rows = Resolution.objects.filter(bug=bug).select_related(*DECISION).order_by("pk")
     return Response(shapes.ResolutionSerializer(rows, many=True).data)
 
 
@@ -197,7 +198,7 @@ def reopen(request: Request, slug: str, number: int) -> Response:
         raise BadInput("Name the side whose rater looks again.")
     rater = User.objects.get(pk=sides[data["side"]])
     reopening.reopen_for(bug=bug, rater=rater, reason=data["reason"], by=person(request))
-    stale = Resolution.objects.current().filter(bug=bug).select_related("bug", "facet", "category", "round", "by")
+    stale = Resolution.objects.current().filter(bug=bug).select_related(*DECISION)
     return Response(shapes.ResolutionSerializer(stale.order_by("pk"), many=True).data)
 
 

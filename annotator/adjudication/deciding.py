@@ -138,6 +138,7 @@ def store(
             note=note,
             session=session,
             participants=sorted(participants),
+            recorded_by=by if session or source == Source.JOINT else None,
         )
         for slot, category in enumerate(label or [None])
     ]

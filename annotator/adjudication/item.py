@@ -125,7 +125,7 @@ def item_of(bug: Bug, *, facet_key: str = "") -> Item:
 
 def settled_on(bug: Bug, facet: Facet) -> list[Resolution]:
     rows = Resolution.objects.current().filter(bug=bug, facet=facet)
-    return list(rows.select_related("category__parent", "by", "session", "round").order_by("slot"))
+    return list(rows.select_related("category__parent", "by", "recorded_by", "round").order_by("slot"))
 
 
 def _tabs(bug: Bug) -> tuple[Tab, ...]:

@@ -56,6 +56,9 @@ class Resolution(models.Model):
     note = models.TextField(blank=True)
     session = models.ForeignKey(Session, null=True, on_delete=models.PROTECT, related_name="+")
     participants: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # user names
+    recorded_by = models.ForeignKey(  # who wrote down what the participants said
+        USER, null=True, on_delete=models.PROTECT, related_name="+"
+    )
     cell = models.TextField(blank=True)  # as it stood in the sheet it came from
     at = models.DateTimeField(auto_now_add=True)
     is_current = models.BooleanField(default=True)
@@ -92,6 +95,10 @@ class Resolution(models.Model):
                     ]
                 ),
                 name="resolution_source",
+            ),
+            models.CheckConstraint(
+                condition=Q(session=None) & ~Q(source="joint") | Q(recorded_by__isnull=False),
+                name="resolution_recorded_by",
             ),
             models.CheckConstraint(
                 condition=Q(reason__in=["", "slip", "misread", "guideline_gap", "ambiguous", "knowledge", "other"]),

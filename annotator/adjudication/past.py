@@ -29,31 +29,41 @@ def past_of(bug: Bug, letters: dict[int, str]) -> tuple[Step, ...]:
 
 
 def _decisions(bug: Bug, letters: dict[int, str]) -> list[Step]:
-    rows = Resolution.objects.filter(bug=bug).select_related("facet", "category__parent", "by", "session", "round")
+    rows = Resolution.objects.filter(bug=bug).select_related("facet", "category__parent", "by", "recorded_by", "round")
     groups: list[list[Resolution]] = []
     for row in rows.order_by("pk"):
         if row.slot and groups and groups[-1][0].facet_id == row.facet_id:
             groups[-1].append(row)
         else:
             groups.append([row])
-    return [_decision(group, names_hidden=bool(letters)) for group in groups]
+    return [_decision(group, letters) for group in groups]
 
 
-def _decision(group: list[Resolution], *, names_hidden: bool) -> Step:
+def _decision(group: list[Resolution], letters: dict[int, str]) -> Step:
     first = group[0]
-    together = "" if names_hidden or first.source != Resolution.Source.JOINT else ", ".join(first.participants)
-    where = "in a meeting" if first.session else (first.round.name if first.round else "")
     return Step(
         at=first.at,
         facet=first.facet.name,
         what=first.get_source_display(),
         label=words(tuple(row.category for row in group if row.category)),
-        who=first.by.username if first.by else together or where,
+        who=who_decided(first, letters),
         reason=first.get_reason_display() if first.reason else "",
         note=first.note,
         is_current=first.is_current,
         is_stale=first.is_stale,
     )
+
+
+def who_decided(row: Resolution, letters: dict[int, str]) -> str:
+    """The adjudicator; or who sat together and who of them wrote it down; else the round."""
+    if row.by:
+        return row.by.username
+    if row.recorded_by is None:
+        return row.round.name if row.round else ""
+    recorded = f"recorded by {name_for(row.recorded_by, letters)}"
+    if row.session_id:
+        return f"in a meeting, {recorded}"
+    return f"together, {recorded}" if letters else f"{', '.join(row.participants)}, {recorded}"
 
 
 def _stands(bug: Bug, letters: dict[int, str]) -> list[Step]:

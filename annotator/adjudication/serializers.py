@@ -56,10 +56,20 @@ class ResolutionSerializer(serializers.ModelSerializer[Resolution]):
     category = LabelSerializer(allow_null=True)
     round = serializers.IntegerField(source="round.number", allow_null=True, default=None)
     by = serializers.CharField(source="by.username", allow_null=True, default=None)
+    participants = serializers.ListField(child=serializers.CharField(), help_text="who decided it together")
+    recorded_by = serializers.CharField(
+        source="recorded_by.username",
+        allow_null=True,
+        default=None,
+        help_text="who wrote down what the other participants said; null where each said it alone",
+    )
 
     class Meta:
         model = Resolution
-        fields = ["bug", "facet", "category", "source", "round", "by", "reason", "note", "at", "is_current", "is_stale"]
+        fields = [
+            "bug", "facet", "category", "source", "round", "by", "participants", "recorded_by", "reason", "note", "at",
+            "is_current", "is_stale",
+        ]  # fmt: skip
 
 
 class ItemSerializer(serializers.Serializer[Any]):

@@ -33,7 +33,7 @@ class Finals(StudyList):
             labels = labels.filter(bug__number=bug)
         return labels.values(
             "slot", "label_name", "label_uid", "source", "round__name", "round__number", "by__username",
-            "participants", "reason", "note", "cell", "at", "bug__ordinal", "bug__item__number",
+            "participants", "recorded_by__username", "reason", "note", "cell", "at", "bug__ordinal", "bug__item__number",
             "bug__item__repository__label",
             bug_number=F("bug__number"), facet_key=F("facet__key"), facet_position=F("facet__position"),
         )  # fmt: skip

@@ -21,6 +21,7 @@ class FinalShape(serializers.Serializer[Any]):
     round_number = serializers.IntegerField(source="round__number", allow_null=True)
     decided_by = serializers.SerializerMethodField(help_text="user name of the adjudicator; empty where there is none")
     participants = serializers.ListField(child=serializers.CharField())
+    recorded_by = serializers.SerializerMethodField(help_text="who wrote down what the participants said; else empty")
     reason = serializers.CharField()
     note = serializers.CharField()
     cell = serializers.CharField(help_text="as it stood in the imported sheet")
@@ -34,6 +35,9 @@ class FinalShape(serializers.Serializer[Any]):
 
     def get_decided_by(self, row: dict[str, Any]) -> str:
         return row["by__username"] or ""
+
+    def get_recorded_by(self, row: dict[str, Any]) -> str:
+        return row["recorded_by__username"] or ""
 
 
 COUNTS = {"type": "object", "additionalProperties": {"type": "integer"}}

@@ -106,6 +106,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
         "bug_url": reverse("bugs:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
         "is_in_hand": is_in_hand,
+        "is_nameless": is_nameless,
         "settled": [] if is_in_hand else bugs.settled(found),
         "disputed": [] if is_in_hand else bugs.disputed(found),
         "given": [] if is_in_hand else bugs.given(found, request.user, is_nameless=is_nameless),

@@ -238,7 +238,7 @@ def _nameless(bug: Bug, rows: Sequence[Assignment]) -> dict[int, str]:
 def settled(bug: Bug) -> list[Resolution]:
     """The bug's final labels with where they came from, in the codebook's order; also those to be given again."""
     rows = Resolution.objects.filter(bug=bug, is_current=True).select_related(
-        "facet", "category__merged_into", "by", "round"
+        "recorded_by", "facet", "category__merged_into", "by", "round"
     )
     rows = rows.annotate(is_meant=Case(When(still_meant(), then=True), default=False, output_field=BooleanField()))
     usual = Q(facet__key=Facet.VERDICT, category__name=Category.BUG)  # goes without saying

@@ -78,6 +78,7 @@ FINALS = (
     Column("round", TEXT, "round that the label comes from; empty where a sheet gave it alone"),
     Column("decided_by", TEXT, "user name of the adjudicator", people=True),
     Column("participants", TEXT, "user names of who took part, with a blank between", people=True),
+    Column("recorded_by", TEXT, "user name of who wrote down what the others who took part said", people=True),
     Column("reason", TEXT, "coded reason of an adjudication"),
     Column("note", TEXT, "what the decision's author wrote"),
     Column("cell", TEXT, "the cell as it stood in the imported sheet"),
@@ -97,6 +98,7 @@ HISTORY = (
     Column("reason", TEXT, "coded reason of an adjudication"),
     Column("note", TEXT, "what the author of the act wrote"),
     Column("participants", TEXT, "user names of who took part, with a blank between", people=True),
+    Column("recorded_by", TEXT, "user name of who wrote down what the others who took part said", people=True),
     Column("is_current", YES_NO, "it still stands"),
 )
 BUGS = (

@@ -52,6 +52,7 @@ DECISION = {
     "decided_by": "by__username",
     "by": "by__username",
     "participants": "participants",
+    "recorded_by": "recorded_by__username",
     "reason": "reason",
     "note": "note",
     "cell": "cell",

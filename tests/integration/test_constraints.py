@@ -143,6 +143,7 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "resolution_by_and_reason": {"source": "adjudicated"},
     "resolution_category": {"category": None},
     "resolution_source": {"source": "decreed"},
+    "resolution_recorded_by": {"source": "joint"},
     "resolution_reason": {
         "source": "adjudicated",
         "by": models.Subquery(User.objects.values("pk")[:1]),

@@ -37,7 +37,7 @@ KAPPA = 0.75
 # Columns of the files and names in the REST interface.
 SAME = ("bug", "facet", "slot", "category", "category_uid", "note", "round")
 ANSWER = (*SAME, "rater", "round_number", "revision", "confidence", "answered_at")
-FINAL = (*SAME, "source", "decided_by", "participants", "reason", "decided_at")
+FINAL = (*SAME, "source", "decided_by", "participants", "recorded_by", "reason", "decided_at")
 TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="[^"]+"')
 
 

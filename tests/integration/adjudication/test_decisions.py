@@ -321,6 +321,28 @@ def test_a_meeting_of_all_raters_settles_as_discussed(study, disputed, alice, bo
     assert (row.source, row.session, row.participants) == ("discussed", meeting, ["ada", "alice", "bob"])
 
 
+def test_a_meetings_decision_says_who_wrote_it_down(client, study, disputed, alice, bob, ada, lee, facet, cause):
+    meeting = meetings.start_meeting(study=study, participants=[alice, bob], by=lee)
+    meetings.decide_together(
+        meeting=meeting, bug=disputed, facet=facet, categories=cause("api"), confirmed=True, by=alice
+    )
+    label = Resolution.objects.current().get(bug=disputed, facet=facet)
+    assert (label.source, label.participants, label.recorded_by) == ("discussed", ["alice", "bob"], alice)
+    client.force_login(lee)
+    where = f"/{study.slug}/adjudication/bugs/{disputed.number}/history/"
+    assert "in a meeting, recorded by Rater" in client.get(where).content.decode()
+    assert "in a meeting, recorded by alice" in client.get(f"/{study.slug}/bugs/{disputed.number}/").content.decode()
+    (told,) = client.get(f"/api/v1/studies/{study.slug}/bugs/{disputed.number}/decisions/").json()[-1:]
+    assert (told["participants"], told["recorded_by"]) == (["alice", "bob"], "alice")
+
+
+def test_what_each_confirmed_alone_was_written_down_by_nobody_else(disputed, alice, bob, facet):
+    actions.take_stand(bug=disputed, facet=facet, move="accept", by=bob)
+    actions.take_stand(bug=disputed, facet=facet, move="keep", by=alice)
+    label = Resolution.objects.current().get(bug=disputed, facet=facet)
+    assert (label.source, label.recorded_by) == ("discussed", None)
+
+
 def test_a_meeting_without_a_rater_of_the_bug_settles_nothing(study, disputed, alice, ada, lee, facet, cause):
     meeting = meetings.start_meeting(study=study, participants=[alice, ada], by=lee)
     with pytest.raises(Refused, match="bob rated this bug"):

@@ -304,7 +304,7 @@ def test_a_meeting_is_started_once_decides_and_ends(disputed, alice, bob, lee, s
     sent(lee, f"{QUEUE}meeting/start/", {"participant": ["alice", "bob"]})
     page = text(seen(lee, f"{QUEUE}meeting/?bug=1"))
     assert "Every rater of this bug takes part" in page
-    assert 'type="checkbox"' not in page
+    assert 'name="participant"' not in page
     data = {"facet": "cause", "choice": key_of(disputed, bob)}
     response = sent(lee, f"{QUEUE}meeting/bugs/1/", data)
     assert response["Location"] == f"{QUEUE}meeting/?bug=2"

@@ -119,7 +119,9 @@ def workbook(rows: str, strings: str = "") -> bytes:
     Workbook().save(made)
     parts = {name: zipfile.ZipFile(made).read(name).decode() for name in zipfile.ZipFile(made).namelist()}
     sheet, types = "xl/worksheets/sheet1.xml", "[Content_Types].xml"
-    parts[sheet] = re.sub("<sheetData ?/>|<sheetData></sheetData>", lambda _: f"<sheetData>{rows}</sheetData>", parts[sheet])
+    parts[sheet] = re.sub(
+        "<sheetData ?/>|<sheetData></sheetData>", lambda _: f"<sheetData>{rows}</sheetData>", parts[sheet]
+    )
     listed = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{SHARED}"/></Types>'
     parts[types] = parts[types].replace("</Types>", listed)
     spoken = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
