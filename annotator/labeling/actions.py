@@ -11,7 +11,7 @@ from django.utils import timezone
 from annotator.accounts.actions import end_links_between
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
-from annotator.codebook.models import Codebook
+from annotator.codebook.models import Change, Codebook
 from annotator.codebook.queries import present_version
 from annotator.history.actions import record
 from annotator.labeling import dealing, prepared
@@ -52,10 +52,12 @@ def open_round(
     blindness: str = Round.Blindness.ENFORCED,
     shares_codes: bool = False,
     groups: Mapping[int, Collection[int]] | None = None,
+    due_to: Change | None = None,
 ) -> Round:
     """Deal the bugs to the raters. In a fixed design every rater gets every bug.
 
     `groups` says who gets which bug where that is laid down already: raters' ids by the bug's id.
+    `due_to` is the change of the codebook after which these bugs are labelled again.
     """
     Study.objects.select_for_update().get(pk=study.pk)
     if design == Round.Design.FIXED:
@@ -73,6 +75,7 @@ def open_round(
         lease_minutes=lease_minutes,
         blindness=blindness,
         shares_codes=shares_codes,
+        due_to=due_to,
         gate_coefficient=gate_coefficient,
         gate_method=gate_method,
         gate_bound=gate_bound,
