@@ -23,7 +23,8 @@ def show(request: Request, slug: str) -> HttpResponse:
     """The rules; a lead adds one by posting here."""
     roles = (Role.LEAD,) if request.method == "POST" else ()
     study = study_for(request.user, slug, *roles)
-    form = CriterionForm(study, request.POST or None) if Role.LEAD in study.my_roles else None
+    sent = request.POST if request.method == "POST" else None
+    form = CriterionForm(study, sent) if Role.LEAD in study.my_roles else None
     if request.method == "POST" and form is not None and form.is_valid():
         try:
             written = criteria.write(study=study, by=request.user, **form.options())

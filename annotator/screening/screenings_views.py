@@ -61,7 +61,7 @@ def _waits(told: list[queries.Progress], request: Request) -> bool:
 def new(request: Request, slug: str) -> HttpResponse:
     """Open a screening."""
     study = study_for(request.user, slug, Role.LEAD)
-    form = ScreeningForm(study, request.POST or None)
+    form = ScreeningForm(study, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         try:
             opened = actions.open_screening(study=study, by=request.user, **form.options())
