@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.overview import api, codes_api, flow_api, replacing_api, starting_api
+from annotator.overview import api, codes_api, flow_api, grouping_api, replacing_api, starting_api
 from annotator.overview.resetting import password_link
 
 app_name = "overview-api"
@@ -16,5 +16,7 @@ urlpatterns = [
     path("studies/<slug:slug>/flow/flow.svg", flow_api.Svg.as_view(), name="flow_svg"),
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/", grouping_api.Board.as_view(), name="board"),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/<slug:uid>/", grouping_api.CodeDetail.as_view()),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]

@@ -2,6 +2,7 @@
 
 import pytest
 from django.urls import reverse
+from rest_framework.test import APIClient
 
 from annotator.codebook import coding
 from annotator.codebook.models import Category, Memo
@@ -200,3 +201,38 @@ def test_a_memo_stays_with_the_code(at, lee, facet):
 
 def test_the_verdict_has_no_board(at, lee, study):
     assert at(lee).get(reverse("coding:board", args=["words", "verdict"])).status_code == 404
+
+
+# --- over REST
+
+
+def test_the_board_over_rest_does_what_the_page_does(facet, closed, lee, alice):
+    api = APIClient()
+    api.force_authenticate(lee)
+    address = "/api/v1/studies/words/codebook/facets/symptom/coding/"
+    told = api.get(address).json()
+    assert (told["total"], told["codes"][0]["name"], told["codes"][0]["answers"]) == (5, "crash", 2)
+    assert told["codes"][0]["near"][0]["why"] == "same"
+    sent = {"act": "place", "codes": [uid(facet, "hang")], "under": uid(facet, "Failure")}
+    assert api.post(address, sent, format="json").json()["placed"] == 1
+    assert api.post(address, {"act": "undo"}, format="json").json()["placed"] == 0
+    for act in ("undo", "new_category", "make_category"):
+        assert api.post(address, {"act": act}, format="json").status_code == 400
+    api.post(address, {"act": "new_category", "name": "Stuck", "codes": [uid(facet, "hang")]}, format="json")
+    api.post(address, {"act": "make_category", "codes": [uid(facet, "hangs")]}, format="json")
+    api.post(address, {"act": "take_out", "codes": [uid(facet, "hang")]}, format="json")
+    api.post(address, {"act": "take_as_codes"}, format="json")
+    assert not facet.categories.exclude(parent=None).exists()
+    api.force_authenticate(alice)
+    assert api.post(address, sent, format="json").status_code == 403
+
+
+def test_a_codes_bugs_and_memos_over_rest(facet, closed, lee, charlie):
+    api = APIClient()
+    api.force_authenticate(lee)
+    address = f"/api/v1/studies/words/codebook/facets/symptom/coding/{uid(facet, 'crash')}/"
+    (first, _) = api.get(address).json()["bugs"]
+    assert [(one["rater"], one["categories"]) for one in first["said"]] == [("alice", ["crash"]), ("bob", ["Crash!"])]
+    assert api.post(address, {"text": "So."}, format="json").json()["memos"][0]["by"] == "lee"
+    api.force_authenticate(charlie)
+    assert api.get(address).status_code == 404
