@@ -110,6 +110,7 @@ def _of_step(step: Step) -> list[tuple[str, bool]]:
     if step.votes:
         told = ", ".join(f"{n:,} with {votes}" for votes, n in step.votes)
         texts += [(line, False) for line in textwrap.wrap(f"Votes to include: {told}", 46)]
+    texts += [(line, False) for note in step.notes for line in textwrap.wrap(note, 46)]
     if not step.is_balanced:
         texts.append((f"{step.expected:,} would follow", False))
     return texts

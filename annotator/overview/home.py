@@ -138,11 +138,11 @@ def _complete(round_: Round) -> int:
 
 def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile]:
     """One tile a stage, in the order of the pipeline."""
-    items, bugs = Item.objects.filter(study=study).count(), Bug.objects.filter(study=study).count()
+    items, bugs = Item.objects.filter(study=study).count(), Bug.objects.staying().filter(study=study).count()
     return [
         _tile(study, "Collection", "collection:harvests", f"{items:,}", "items found", done=items),
         _screening(study),
-        _tile(study, "Sampling", "bugs:bugs", f"{bugs:,}", "bugs to label", done=bugs),
+        _tile(study, "Sampling", "sampling:samples", f"{bugs:,}", "bugs to label", done=bugs),
         _labeling(study, lines, bugs, viewer),
         _agreement(study, lines),
         _adjudication(study, viewer),

@@ -3,17 +3,19 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
-from annotator.collection.models import Harvest
+from annotator.collection.models import Harvest, Item
 from annotator.labeling.models import Flag, FurtherBug, Round
 from annotator.overview.choosing import not_yet_in_a_main_round
 from annotator.overview.home import RoundLine, Viewer
+from annotator.overview.replacing import denied
 from annotator.overview.screening_steps import to_screen
 from annotator.overview.step import Step
-from annotator.sampling.models import Bug
+from annotator.sampling.models import Bug, Drawn
 from annotator.studies.models import Membership, Role, Study
 
 PAIR = 2
@@ -77,10 +79,22 @@ def _leading(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
             yield from _open_round(study, line)
         else:
             yield from _closed_round(study, line, notes=notes[line.round.pk], flags=flags[line.round.pk])
+    yield from _to_replace(study)
     free = not_yet_in_a_main_round(study).count()
     if free and not any(line.round.is_open for line in lines):
         url = reverse("overview:new_round", args=[study.slug])
         yield Step(f"{_bugs(free)} not yet in a main round", "no round is open", url, "New round")
+
+
+def _to_replace(study: Study) -> Iterator[Step]:
+    """Of samples: what the raters found to be no bug. Bugs that a sheet brought have no successor."""
+    count = denied(study).filter(Exists(Drawn.objects.filter(item=OuterRef("item"), state=Drawn.State.TAKEN))).count()
+    if count:
+        url = reverse("replacing:bugs", args=[study.slug])
+        verb = "is" if count == 1 else "are"
+        yield Step(
+            f"{_bugs(count)} {verb} none after all", "the next of the reserve can take their places", url, "Replace"
+        )
 
 
 def _new_by_round(model: type[FurtherBug] | type[Flag], study: Study) -> Counter[int]:
@@ -148,7 +162,10 @@ def _beginnings(study: Study, lines: Sequence[RoundLine]) -> Iterator[Step]:
             "Choose",
         )
     has_bugs = Bug.objects.filter(study=study).exists()
-    if not has_bugs:
+    if not has_bugs and Item.objects.filter(study=study).exists():
+        url = reverse("sampling:new", args=[study.slug])
+        yield Step("Draw a sample", "of what is in, by a rule that can be repeated", url, "Draw")
+    elif not has_bugs:
         yield Step(
             "Import a sheet", "CSV, TSV or XLSX, one row a bug", reverse("intake:upload", args=[study.slug]), "Import"
         )
