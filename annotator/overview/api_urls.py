@@ -17,6 +17,6 @@ urlpatterns = [
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/", grouping_api.Board.as_view(), name="board"),
-    path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/<slug:uid>/", grouping_api.CodeDetail.as_view()),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/codes/<slug:uid>/", grouping_api.CodeDetail.as_view()),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]

@@ -21,7 +21,7 @@ PLACE, OUT, CATEGORY, NEW, CODES, UNDO = "place", "take_out", "make_category", "
 ACTS = (PLACE, OUT, CATEGORY, NEW, CODES, UNDO)
 
 
-class NearShape(serializers.Serializer[Any]):
+class LikeShape(serializers.Serializer[Any]):
     id = serializers.CharField(source="uid")
     name = serializers.CharField()
     why = serializers.CharField(help_text="same, spelling or words")
@@ -37,7 +37,7 @@ class CodeOnBoard(serializers.Serializer[Any]):
 
 
 class WaitingCode(CodeOnBoard):
-    near = NearShape(many=True)
+    near = LikeShape(many=True)
 
 
 class CategoryOnBoard(CodeOnBoard):
@@ -111,7 +111,7 @@ def step(facet: Facet, given: dict[str, Any], *, by: Any) -> Category | Change:
     return coding.undo(change=last, by=by)
 
 
-class SaidShape(serializers.Serializer[Any]):
+class WordsShape(serializers.Serializer[Any]):
     rater = serializers.CharField()
     categories = serializers.ListField(source="names", child=serializers.CharField())
     stands_in = serializers.ListField(source="groups", child=serializers.CharField())
@@ -122,7 +122,7 @@ class StandingShape(serializers.Serializer[Any]):
     bug = serializers.IntegerField(source="bug.number")
     reference = serializers.CharField(source="bug.item.reference")
     round = serializers.CharField()
-    said = SaidShape(many=True)
+    said = WordsShape(many=True)
     final = serializers.CharField()
 
 

@@ -230,7 +230,7 @@ def test_the_board_over_rest_does_what_the_page_does(facet, closed, lee, alice):
 def test_a_codes_bugs_and_memos_over_rest(facet, closed, lee, charlie):
     api = APIClient()
     api.force_authenticate(lee)
-    address = f"/api/v1/studies/words/codebook/facets/symptom/coding/{uid(facet, 'crash')}/"
+    address = f"/api/v1/studies/words/codebook/facets/symptom/codes/{uid(facet, 'crash')}/"
     (first, _) = api.get(address).json()["bugs"]
     assert [(one["rater"], one["categories"]) for one in first["said"]] == [("alice", ["crash"]), ("bob", ["Crash!"])]
     assert api.post(address, {"text": "So."}, format="json").json()["memos"][0]["by"] == "lee"
