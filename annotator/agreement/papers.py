@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import short
+from annotator.web.spreadsheets import safe_row
 
 NOT_COMPUTABLE = "not computable"
 REASONS = ("not_a_bug_both", "not_a_bug_one", "skipped", "unanswered", "not_dealt")
@@ -29,11 +30,11 @@ SPECIAL = {
 
 
 def as_csv(entries: Iterable[Entry]) -> str:
-    """One line an entry, numbers unrounded."""
+    """One line an entry, numbers unrounded; names that a spreadsheet would run begin with an apostrophe."""
     out = io.StringIO()
-    writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_line(entry) for entry in entries)
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    writer.writerows(safe_row(_line(entry)[name] for name in COLUMNS) for entry in entries)
     return out.getvalue()
 
 

@@ -15,6 +15,7 @@ from annotator.analysis.labels import FINAL, UNANIMOUS, raters_with_labels
 from annotator.analysis.tables import REPOSITORY, Tables, tables
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
+from annotator.web.spreadsheets import safe_row
 
 
 def asked(request: HttpRequest, name: str) -> str:
@@ -67,7 +68,7 @@ def table(request: HttpRequest, slug: str) -> HttpResponse:
     response.headers["Content-Disposition"] = (
         f'attachment; filename="{"".join(c if c.isalnum() or c in "-_" else "-" for c in name)}.csv"'
     )
-    csv.writer(response).writerows(lines(read, across=bool(across)))
+    csv.writer(response).writerows(map(safe_row, lines(read, across=bool(across))))
     return response
 
 

@@ -24,6 +24,7 @@ from annotator.intake.sheets import Sheet
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput, Refused
+from annotator.web.spreadsheets import safe_row
 from annotator.web.wake import wake
 
 PROBLEMS_PER_PAGE = 100
@@ -273,14 +274,15 @@ class Echo:
 @login_required
 @require_GET
 def problems(request: Request, slug: str, number: int) -> StreamingHttpResponse:
-    """All problems as CSV."""
+    """All problems as CSV that a spreadsheet opens without running what a sheet wrote."""
     _, row = find(request, slug, number)
     writer = csv.writer(Echo())
 
     def lines() -> Iterator[Any]:
         yield writer.writerow(["kind", "row", "column", "code", "text"])
         for kind, remark in problems_of(row):
-            yield writer.writerow([kind, remark["row"], remark["column"], remark["code"], remark["text"]])
+            told = [kind, remark["row"], remark["column"], remark["code"], remark["text"]]
+            yield writer.writerow(safe_row(told))
 
     response = StreamingHttpResponse(lines(), content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{slug}-import-{number}-problems.csv"'

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotator.publication.columns import TEXT, TIME, YES_NO, Column, Row, Table
+from annotator.web.spreadsheets import safe
 
 CSV, JSONL, PARQUET = "csv", "jsonl", "parquet"
 TYPES = {
@@ -16,7 +17,6 @@ TYPES = {
     JSONL: "application/jsonl; charset=utf-8",
     PARQUET: "application/vnd.apache.parquet",
 }
-FORMULA = re.compile(r"'*[=+\-@\t\r\n]")  # what a spreadsheet would run, and what looks as if made safe already
 LINE_ENDS = {"\u2028": "\\u2028", "\u2029": "\\u2029", "\x85": "\\u0085"}  # some readers break lines there
 LINE_END = re.compile("[\u2028\u2029\x85]")
 FLAGS = {True: "true", False: "false", None: ""}
@@ -54,10 +54,6 @@ def csv_pieces(table: Table, *, is_safe: bool = False) -> Iterator[bytes]:
         writer.writerows(zip(*cells, strict=True))
         yield taken(text)
     yield taken(text)
-
-
-def safe(cell: str) -> str:
-    return f"'{cell}" if FORMULA.match(cell) else cell
 
 
 def taken(text: io.StringIO) -> bytes:
