@@ -223,6 +223,7 @@ def read_github_hosts() -> dict[str, str]:
     return hosts
 
 
+HARVEST_LEASE = 300  # seconds after which a harvest whose worker is gone is taken up by another
 GITHUB_HOSTS = read_github_hosts()  # besides GITHUB_API_URL and GITHUB_TOKENS: see collection.access
 
 METRICS_TOKEN = env.str("METRICS_TOKEN", default="")  # who holds it reads /metrics

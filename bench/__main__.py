@@ -1,4 +1,7 @@
-"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, labelling, growth; default all."""
+"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, labelling, growth; default all.
+
+By name alone, since they take long: chaos, chaos-sqlite.
+"""
 
 import json
 import sys
@@ -10,6 +13,7 @@ from pathlib import Path
 from bench import collecting, load, machine, page, report, server
 from bench.report import Figure
 from tests.services import broker, install, postgres
+from tests.services.chaos import compared
 
 EMPTY = "empty signed-in view, same middleware"
 SQL = "the same SQL alone"
@@ -20,8 +24,8 @@ def main(parts: list[str]) -> int:
     install.everything()
     figures: list[Figure] = []
     for name in parts or list(PARTS):
-        print(f"measuring {name} …", file=sys.stderr, flush=True)
-        figures += PARTS[name]()
+        note(f"measuring {name} …")
+        figures += (PARTS | BY_NAME)[name]()
     print(report.table(figures))
     if not parts:
         report.write(figures)
@@ -120,6 +124,25 @@ def harvest() -> list[Figure]:
     ]
 
 
+def chaos(database: str = "") -> list[Figure]:
+    """5,000 pull requests while web, worker and broker are killed twenty times; seconds beside an undisturbed run's."""
+    with services() as (environment, folder):
+        environment |= {"DATABASE_URL": database.format(folder=folder)} if database else {}
+        calm, storm = compared(environment, folder / "chaos", items=5_000, kills=20, seed=1, say=note)
+    killed = ", ".join(f"{part} {times}" for part, times in sorted(storm.killed.items()))
+    note(f"held: {storm.counts}; killed: {killed}")
+    return [
+        Figure("chaos, end state as of an undisturbed harvest", storm.digest == calm.digest, "", 1, at_least=True),
+        Figure("chaos, kill -9 of web, worker and broker", sum(storm.killed.values()), "", 20, at_least=True),
+        Figure("chaos, requests asked for again", storm.repeated, "", storm.killed.get("worker", 0)),
+        Figure("chaos, seconds", storm.seconds, "s", 3_600, floor=calm.seconds, floor_is="undisturbed"),
+    ]
+
+
+def note(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
 def newcomer() -> list[Figure]:
     """What somebody has who clones the project and types make run."""
     with (
@@ -163,6 +186,11 @@ PARTS: dict[str, Callable[[], list[Figure]]] = {
     "harvest": harvest,
     "labelling": labelling,
     "growth": growth,
+}
+# Longer than a look at the figures may take: by name alone.
+BY_NAME: dict[str, Callable[[], list[Figure]]] = {
+    "chaos": chaos,
+    "chaos-sqlite": lambda: chaos("sqlite:///{folder}/chaos.sqlite3"),
 }
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -24,7 +25,7 @@ from annotator.collection.repositories import today
 from annotator.collection.wanted import Wanted, from_document
 from annotator.history.actions import record
 
-LEASE = dt.timedelta(minutes=5)
+LEASE = dt.timedelta(seconds=settings.HARVEST_LEASE)
 TOGETHER = 50  # findings asked for by number in one question
 TRIES = 3  # for one finding, then the others are not held up any longer
 MOST_IDENTIFIED = 50

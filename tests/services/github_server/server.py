@@ -1,6 +1,7 @@
 """The HTTP server: threads on loopback, keeping connections open, and a log of every request."""
 
 import json
+import sys
 import threading
 import time
 import traceback
@@ -45,6 +46,14 @@ class Entry:
         return f"{self.method} {self.path}?{self.asked}"
 
 
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that was killed is no news
+            super().handle_error(request, client_address)
+
+
 class GitHubServer:
     """`with GitHubServer(world) as server: … server.url`. The log and what was refused stay readable afterwards."""
 
@@ -78,8 +87,7 @@ class GitHubServer:
         self._answered: set[str] = set()
         self._lock = threading.RLock()
         bound = {"answer": staticmethod(self.answer), "clock": staticmethod(clock), "latency": latency}
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), type("Bound", (Connection,), bound))
-        self._http.daemon_threads = True
+        self._http = Server(("127.0.0.1", port), type("Bound", (Connection,), bound))
         self._prefix = prefix  # of a GitHub Enterprise server: /api/v3, and GraphQL at /api/graphql
         self.url = f"http://127.0.0.1:{self._http.server_port}{prefix}"
 
