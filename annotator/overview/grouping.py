@@ -8,18 +8,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution
-from annotator.codebook.models import Category, Facet, Memo
+from annotator.codebook import living
+from annotator.codebook.models import Category, Change, Facet, Memo
 from annotator.codebook.similar import Pair, folded, near_duplicates
 from annotator.labeling.models import Answer, Round
+from annotator.overview import changing
 from annotator.sampling.models import Bug
+from annotator.web.errors import BadInput
 
 ACTIVE, MERGED = Category.State.ACTIVE, Category.State.MERGED
 ALIKE, COUNT, NAME = "alike", "count", "name"
 ORDERS = {ALIKE: "Alike together", COUNT: "Most used first", NAME: "By name"}
+STEPS = (Change.Act.MOVE, Change.Act.MERGE, Change.Act.ADD)
 MOST_NEAR = 3
 MOST_BUGS = 200
 
@@ -52,9 +56,10 @@ class Code:
         return next((near for near in self.near if near.group), None)
 
     @property
-    def waiting(self) -> Near | None:
-        """The nearest that waits, too."""
-        return next((near for near in self.near if not near.group), None)
+    def twin(self) -> str:
+        """Uid of what it can be merged into: the most used of its like, or the nearest that is placed."""
+        beside = self.beside
+        return self.like if self.like and not self.is_first else beside.uid if beside else ""
 
 
 @dataclass(frozen=True)
@@ -199,6 +204,43 @@ def _alike(codes: list[Code], pairs: Iterable[tuple[str, str]]) -> list[Code]:
             found.append(replace(waiting.pop(first.uid), like=like))
             found += [replace(other, like=like, is_first=False) for other in others]
     return found
+
+
+# --- steps
+
+
+def merge(facet: Facet, *, sources: Sequence[str], into: str, by: User, reason: str = "") -> Change:
+    """Codes that say the same become one; while a round is open it is written down and waits."""
+    rows = {row.uid: row for row in facet.categories.select_related("facet__codebook", "parent")}
+    if into not in rows or not set(sources) <= rows.keys():
+        raise BadInput("One of the codes is not in use any more. Load the page again.")
+    chosen = [rows[uid] for uid in dict.fromkeys(sources)]
+    return changing.make(
+        facet.codebook.study,
+        living.merge_categories,
+        sources=chosen,
+        into=rows[into],
+        reason=reason.strip() or "The same in other words",
+        by=by,
+    )
+
+
+def last_step(facet: Facet, *, by: User) -> Change | None:
+    """What the person did last on the board and has not taken back."""
+    undone = Change.objects.filter(undoes=OuterRef("pk"), withdrawn_at=None)
+    mine = Change.objects.filter(facet=facet, by=by, undoes=None, withdrawn_at=None).exclude(Exists(undone))
+    return mine.filter(act__in=STEPS).order_by("-number").first()
+
+
+def undo(facet: Facet, *, by: User) -> str:
+    last = last_step(facet, by=by)
+    if last is None:
+        raise BadInput("There is no step of yours to take back.")
+    if last.applied_at is None:
+        living.withdraw_change(change=last, by=by)
+    else:
+        changing.undo(change=last, by=by, reason=f"Undoes change {last.number}")
+    return f"Taken back: {last.reason}."
 
 
 # --- what a code stands on

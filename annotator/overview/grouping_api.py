@@ -17,8 +17,9 @@ from annotator.studies.models import Role
 from annotator.studies.rest import StudyView
 from annotator.web.errors import BadInput
 
-PLACE, OUT, CATEGORY, NEW, CODES, UNDO = "place", "take_out", "make_category", "new_category", "take_as_codes", "undo"
-ACTS = (PLACE, OUT, CATEGORY, NEW, CODES, UNDO)
+PLACE, OUT, CATEGORY, NEW, CODES = "place", "take_out", "make_category", "new_category", "take_as_codes"
+MERGE, UNDO = "merge", "undo"
+ACTS = (PLACE, OUT, CATEGORY, NEW, CODES, MERGE, UNDO)
 
 
 class LikeShape(serializers.Serializer[Any]):
@@ -55,7 +56,7 @@ class BoardShape(serializers.Serializer[Any]):
 
 
 class StepShape(serializers.Serializer[Any]):
-    """A step: place codes below a category, take them out, make a category of one, a new one, or take back the last step."""
+    """A step: place codes `under` a category, take them out, make a category of one, a new one, merge, or take the last back."""
 
     act = serializers.ChoiceField(ACTS)
     codes = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
@@ -88,7 +89,7 @@ def shown(facet: Facet, *, order: str = "") -> Response:
     return Response(BoardShape(grouping.board(facet, order=order or grouping.ALIKE)).data)
 
 
-def step(facet: Facet, given: dict[str, Any], *, by: Any) -> Category | Change:
+def step(facet: Facet, given: dict[str, Any], *, by: Any) -> Category | Change | str:
     act, codes, reason = given["act"], given["codes"], given["reason"]
     if act == PLACE:
         return coding.place(facet=facet, codes=codes, under=given["under"], by=by, reason=reason)
@@ -105,10 +106,9 @@ def step(facet: Facet, given: dict[str, Any], *, by: Any) -> Category | Change:
         return coding.new_category(facet=facet, by=by, **new)
     if act == CODES:
         return coding.take_as_codes(facet=facet, by=by)
-    last = coding.last_step(facet, by=by)
-    if last is None:
-        raise BadInput("There is no step of yours to take back.")
-    return coding.undo(change=last, by=by)
+    if act == MERGE:
+        return grouping.merge(facet, sources=codes, into=given["under"], by=by, reason=reason)
+    return grouping.undo(facet, by=by)
 
 
 class WordsShape(serializers.Serializer[Any]):

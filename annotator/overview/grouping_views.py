@@ -13,9 +13,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
-from annotator.codebook import coding
+from annotator.codebook import coding, wording
 from annotator.codebook.memos import write_memo
 from annotator.codebook.models import Category, Facet
+from annotator.labeling import proposals
 from annotator.overview import grouping
 from annotator.overview.past import is_nameless
 from annotator.studies.access import study_for
@@ -56,6 +57,10 @@ def act(facet: Facet, sent: Any, *, by: User) -> str:
     if beside := sent.get("with", ""):
         code, _, target = beside.partition(" ")
         return f"{coding.place(facet=facet, codes=[code], under=target, by=by).reason}."
+    if twins := sent.get("merge", ""):
+        code, _, target = twins.partition(" ")
+        change = grouping.merge(facet, sources=[code], into=target, by=by)
+        return f"{wording.sentence(change)}{'' if change.applied_at else ', once the open rounds have closed'}."
     if code := sent.get("category", ""):
         return f"{coding.make_category(facet=facet, code=code, by=by).reason}."
     wanted = sent.get("act", "")
@@ -66,7 +71,7 @@ def act(facet: Facet, sent: Any, *, by: User) -> str:
     elif wanted == "codes":
         change = coding.take_as_codes(facet=facet, by=by)
     elif wanted == "undo":
-        return undo(facet, by=by)
+        return grouping.undo(facet, by=by)
     elif wanted == "new":
         return new(facet, sent, codes, by=by)
     else:
@@ -84,19 +89,11 @@ def new(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
     return f"{made.name} is a category{f', with {len(codes)} of the codes' if codes else ''}."
 
 
-def undo(facet: Facet, *, by: User) -> str:
-    last = coding.last_step(facet, by=by)
-    if last is None:
-        raise BadInput("There is no step of yours to take back.")
-    coding.undo(change=last, by=by)
-    return f"Taken back: {last.reason}."
-
-
 def page(request: Request, study: Study, facet: Facet, *, said: str = "", problem: str = "") -> HttpResponse:
     sent = request.POST if request.method == "POST" else request.GET
     shown = grouping.board(facet, order=sent.get("order", grouping.ALIKE))
     is_lead = Role.LEAD in study.my_roles
-    last = coding.last_step(facet, by=request.user) if is_lead else None
+    last = grouping.last_step(facet, by=request.user) if is_lead else None
     context = {
         "study": study,
         "facet": facet,
@@ -111,6 +108,7 @@ def page(request: Request, study: Study, facet: Facet, *, said: str = "", proble
         "here": reverse("coding:board", args=[study.slug, facet.key]),
         "is_swap": bool(request.htmx),
         "facets": other_facets(study, facet),
+        "proposed": proposals.of_study(study).filter(category__facet=facet, state="new"),
     }
     template = "codebook/_board.html" if request.htmx else "codebook/board.html"
     return render(request, template, context, status=422 if problem else 200)

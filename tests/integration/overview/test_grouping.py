@@ -192,6 +192,35 @@ def test_what_cannot_be_done_is_said_on_the_board_with_the_marks_kept(at, lee, f
     assert text.count(" checked") == 1 + text.count("data-keys-switch checked")
 
 
+def test_what_says_the_same_is_merged_and_parted_again(at, lee, facet, closed):
+    twin = next(code for code in grouping.board(facet).codes if code.name == "Crash!")
+    assert twin.twin == uid(facet, "crash")
+    at(lee).post(url(), {"merge": f"{twin.uid} {twin.twin}"})
+    merged = facet.categories.get(uid=twin.uid)
+    assert (merged.state, merged.merged_into.name) == ("merged", "crash")
+    assert (grouping.board(facet).placed, grouping.board(facet).total) == (1, 5)
+    at(lee).post(url(), {"act": "undo"})
+    merged.refresh_from_db()
+    assert merged.state == "active"
+    assert at(lee).post(url(), {"merge": "no such"}).status_code == 422
+
+
+def test_a_merge_waits_while_a_round_is_open(at, study, lee, alice, bob, facet):
+    make_round(study, bugs=make_bugs(study, 1), raters=[alice, bob], by=lee)
+    at(lee).post(url(), {"merge": f"{uid(facet, 'hangs')} {uid(facet, 'hang')}"})
+    assert facet.categories.get(name="hangs").state == "active"
+    at(lee).post(url(), {"act": "undo"})
+    assert grouping.last_step(facet, by=lee) is None
+
+
+def test_a_new_category_goes_by_taking_back_what_it_took_first(at, lee, facet, closed):
+    at(lee).post(url(), {"act": "new", "name": "Stuck", "code": [uid(facet, "hang")]})
+    at(lee).post(url(), {"act": "undo"})
+    assert facet.categories.get(name="hang").parent is None
+    at(lee).post(url(), {"act": "undo"})
+    assert facet.categories.get(name="Stuck").state == "retired"
+
+
 def test_a_memo_stays_with_the_code(at, lee, facet):
     at(lee).post(url("code", uid(facet, "hang")), {"memo": "Ask bob.\r\nAgain."})
     assert Memo.objects.get().text == "Ask bob.\nAgain."
