@@ -23,8 +23,8 @@ from annotator.accounts.models import User  # noqa: E402
 from annotator.codebook.actions import create_codebook  # noqa: E402
 from annotator.codebook.presets import MAIN, preset  # noqa: E402
 from annotator.collection.actions import FileCopy, ItemCopy, keep_copies  # noqa: E402
-from annotator.labeling.actions import open_round  # noqa: E402
 from annotator.labeling.models import Round  # noqa: E402
+from annotator.labeling.opening import open_round  # noqa: E402
 from annotator.sampling.actions import add_bugs  # noqa: E402
 from annotator.studies.models import Membership, Role, Study  # noqa: E402
 

@@ -7,8 +7,8 @@ from annotator.accounts.models import User
 from annotator.adjudication import deciding, settling
 from annotator.adjudication.models import Resolution, Stand
 from annotator.history.actions import record
-from annotator.labeling.actions import open_round
 from annotator.labeling.models import Round
+from annotator.labeling.opening import open_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused

@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.history.actions import record
-from annotator.labeling.actions import open_round
 from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
+from annotator.labeling.opening import open_round
 from annotator.labeling.submission import check_text
 from annotator.sampling.actions import add_bugs
 from annotator.sampling.models import Bug

@@ -8,9 +8,9 @@ from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Change, Facet
-from annotator.labeling.actions import open_round
 from annotator.labeling.forms import Filled
 from annotator.labeling.models import Answer, Assignment, Round
+from annotator.labeling.opening import open_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 

@@ -10,8 +10,8 @@ from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution
 from annotator.agreement.actions import continue_below_gate
 from annotator.agreement.queries import gate_of
-from annotator.labeling.actions import open_round
 from annotator.labeling.models import Round
+from annotator.labeling.opening import open_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput

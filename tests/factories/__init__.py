@@ -15,8 +15,9 @@ from annotator.codebook.models import Category, Codebook
 from annotator.codebook.reading import to_document
 from annotator.collection.models import Finding, Harvest, Item, Repository, Window
 from annotator.collection.wanted import Wanted
-from annotator.labeling.actions import open_round, submit
+from annotator.labeling.actions import submit
 from annotator.labeling.models import Assignment, Round
+from annotator.labeling.opening import open_round
 from annotator.labeling.submission import Submission
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Study

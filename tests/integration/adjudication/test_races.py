@@ -5,7 +5,7 @@ from django.db import DatabaseError
 
 from annotator.adjudication import actions, audits, meetings
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
-from annotator.labeling.actions import open_round
+from annotator.labeling.opening import open_round
 from annotator.studies.models import Session
 from annotator.web.errors import Refused
 from tests.factories import UserFactory, member
