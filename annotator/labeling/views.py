@@ -69,6 +69,8 @@ def bug(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     study, round_, rater = rater_in(request, slug, number)
     if request.method == "GET":
         return page(request, study, own(round_, rater, bug))
+    if problem := not_meant(request):
+        raise Refused(problem)
     assignment = own(round_, rater, bug, is_shown=False)
     filled = forms.read(request.POST)
     try:
@@ -80,6 +82,14 @@ def bug(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     if kept:
         return page(request, study, own(round_, rater, bug), filled=kept)
     return _next(request, study, after=assignment)
+
+
+def not_meant(request: Request) -> str:
+    """What to say where one rater's page is sent while another is signed in: the answer is nobody else's."""
+    rater, me = request.POST.get("rater", ""), request.user.get_username()
+    if rater in ("", me):
+        return ""
+    return f"This is the page of {rater}, and {me} is signed in here by now. Nothing was stored; it is kept on this device."
 
 
 def _act(request: Request, assignment: Assignment, filled: forms.Filled) -> forms.Filled | None:
@@ -167,6 +177,7 @@ def page(
         "assignment": assignment,
         "source": None if number in request.headers.get("X-Fetched", "").split(",") else turns.source_at(assignment),
         "problem": problem,
+        "rater": request.user.get_username(),
         "draft_key": f"{request.user.get_username()}/{study.slug}/{round_.number}/{number}",
         "place": assignment.position + 1,
         "total": turns.share(round_, assignment.rater_id),
@@ -287,6 +298,8 @@ def file(request: Request, slug: str, number: int, bug: int, position: int) -> H
 def draft(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """Keep what is not submitted yet. The answer says when it was kept."""
     _, round_, rater = rater_in(request, slug, number)
+    if problem := not_meant(request):
+        return JsonResponse({"detail": problem}, status=403)
     assignment = own(round_, rater, bug)
     known = request.POST.get("draft_at", "")
     theirs = assignment.draft_at.isoformat() if assignment.draft_at else ""

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { load } from "./load.mjs";
 
-const { same, snapshot, verdict, words } = await load("draft.js");
+const { isTheirs, same, snapshot, verdict, words } = await load("draft.js");
 const server = { data: [["f-cause", "u1"]], base: "t1", revision: "0" };
 const local = (more) => ({ data: [["f-cause", "u2"]], base: "t1", revision: "0", synced: false, ...more });
 
@@ -26,7 +26,7 @@ test("a copy from before another draft or answer is never put back by itself", (
 });
 test("a draft is kept, with the time; saved is never said of it", () => {
   assert.deepEqual(words("kept", new Date(2026, 0, 1, 10, 42)), ["Draft kept 10:42", "good"]);
-  for (const state of ["kept", "dirty", "keeping", "offline", "signedOut", "elsewhere", "failed", "sent", "unsaved"]) {
+  for (const state of ["kept", "dirty", "keeping", "offline", "signedOut", "notYou", "elsewhere", "failed", "sent", "unsaved"]) {
     assert.doesNotMatch(words(state)[0], /^Saved/);
   }
   assert.match(words("signedOut")[0], /^Signed out, kept/);
@@ -34,4 +34,10 @@ test("a draft is kept, with the time; saved is never said of it", () => {
 test("order matters when drafts are compared", () => {
   assert.equal(same([["a", "1"]], [["a", "1"]]), true);
   assert.equal(same([["a", "1"]], [["a", "2"]]), false);
+});
+test("a draft goes to nobody else who is signed in by now", () => {
+  assert.equal(isTheirs("bob", "alice"), true);
+  assert.equal(isTheirs("alice", "alice"), false);
+  assert.equal(isTheirs(undefined, "alice"), false);
+  assert.match(words("notYou")[0], /kept on this device/);
 });

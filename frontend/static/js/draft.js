@@ -20,6 +20,7 @@ export const words = (state, at = new Date()) =>
     keeping: ["Keeping the draft…", ""],
     offline: ["Offline, kept on this device", "bad"],
     signedOut: ["Signed out, kept on this device", "bad"],
+    notYou: ["Another is signed in, kept on this device", "bad"],
     elsewhere: ["Changed elsewhere", "bad"],
     failed: ["The server failed, draft kept on this device", "bad"],
     sent: ["Saving…", ""],
@@ -89,11 +90,14 @@ const later5 = () => {
   clearTimeout(retry);
   retry = setTimeout(send, 5000);
 };
+// A draft is its rater's: whoever is signed in by now never gets it.
+export const isTheirs = (there, here) => there !== undefined && there !== here;
 const freshToken = async () => {
   const page = await fetch(form.action, { redirect: "manual" });
   if (!page.ok) return false;
-  const token = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]")?.value;
-  if (!token) return false;
+  const there = new DOMParser().parseFromString(await page.text(), "text/html");
+  const token = there.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  if (!token || isTheirs(there.querySelector("#answer [name=rater]")?.value, form.elements.namedItem("rater").value)) return false;
   for (const field of document.querySelectorAll("#main [name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
   return true;
@@ -106,6 +110,7 @@ const post = (force) => {
 };
 const settle = async (answer, sent) => {
   if (answer.type === "opaqueredirect") return "signedOut";
+  if (answer.status === 403) return "notYou";
   if (answer.status === 409) return elsewhere(), "elsewhere";
   if (!answer.ok) return "failed";
   base = (await answer.json()).kept_at;

@@ -78,8 +78,10 @@ const again = (wait) => {
 const renew = async () => {
   const page = await fetch(form().action, { redirect: "manual" });
   if (!page.ok) return false;
-  const token = new DOMParser().parseFromString(await page.text(), "text/html").querySelector("[name=csrfmiddlewaretoken]")?.value;
-  if (!token) return false;
+  const there = new DOMParser().parseFromString(await page.text(), "text/html");
+  const token = there.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  const rater = there.querySelector("#answer [name=rater]")?.value;
+  if (!token || (rater !== undefined && rater !== form().elements.namedItem("rater").value)) return false; // another is signed in
   for (const field of document.querySelectorAll("#main [name=csrfmiddlewaretoken]")) field.value = token;
   document.body.setAttribute("hx-headers", JSON.stringify({ "X-CSRFToken": token }));
   return true;

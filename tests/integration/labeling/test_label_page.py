@@ -322,6 +322,22 @@ def test_a_draft_from_a_page_that_knows_less_does_not_overwrite_the_newer(rater,
     assert rater.post(url(turn, "draft"), fields(note="chosen", draft_at="", force="yes")).status_code == 200
 
 
+def test_an_open_page_of_one_rater_gives_nothing_to_another_who_signed_in(rater, main_round, alice, bob, fields):
+    """In one browser all pages share a session: whoever signed in last."""
+    turn = turn_of(main_round, bob)
+    page = rater.get(url(Assignment.objects.get(round=main_round, rater=alice, bug=turn.bug))).content.decode()
+    assert page.count('name="rater" value="alice"') == 3
+    rater.force_login(bob)
+    kept = rater.post(url(turn, "draft"), fields(note="of alice", rater="alice", draft_at="", force="yes"))
+    assert (kept.status_code, kept["Content-Type"]) == (403, "application/json")
+    saved = rater.post(url(turn), fields(rater="alice"))
+    assert saved.status_code == 409
+    assert "This is the page of alice" in saved.content.decode()
+    turn.refresh_from_db()
+    assert (turn.state, turn.draft) == ("todo", None)
+    assert rater.post(url(turn, "draft"), fields(note="of bob", rater="bob", draft_at="")).status_code == 200
+
+
 def test_a_draft_that_arrives_after_the_answer_is_not_kept(rater, main_round, alice, fields):
     turn = turn_of(main_round, alice)
     rater.post(url(turn), fields())
