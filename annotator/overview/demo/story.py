@@ -18,8 +18,9 @@ from annotator.overview.demo import people, screened
 from annotator.overview.demo.content import DemoBug, PullRequest, Turn, Vote, pull_requests
 from annotator.overview.demo.settling import settle
 from annotator.overview.opening import open_next_round
-from annotator.sampling.actions import add_bugs
+from annotator.sampling.actions import add_bugs, draw_sample, take_up
 from annotator.sampling.models import Bug
+from annotator.sampling.rules import Rule
 from annotator.studies.models import Study
 
 ANSWERED = {"alder": 12, "birch": 9}  # of the open round's twenty
@@ -77,8 +78,17 @@ def _collect(story: Story) -> None:
         for item, pull in zip(items, pulls, strict=True)
         for ordinal, bug in enumerate(pull.bugs, 1)
     ]
-    bugs = add_bugs(study=story.study, places=[(item, ordinal) for item, ordinal, *_ in places], by=story.lead)
-    story.bugs = [(bug, pull, told) for bug, (_, _, pull, told) in zip(bugs, places, strict=True)]
+    bugs = {(bug.item_id, 1): bug for bug in _draw(story, len(items))}
+    further = [(item, ordinal) for item, ordinal, *_ in places if ordinal > 1]
+    bugs |= {(bug.item_id, bug.ordinal): bug for bug in add_bugs(study=story.study, places=further, by=story.lead)}
+    story.bugs = [(bugs[item.pk, ordinal], pull, told) for item, ordinal, pull, told in places]
+
+
+def _draw(story: Story, count: int) -> list[Bug]:
+    """What screening keeps, all of it: a study of this size has no reserve."""
+    rule = Rule(kind="newest", count=count)
+    sample = draw_sample(study=story.study, name="Main sample", rule=rule, seed=5, by=story.lead)
+    return take_up(sample=sample, by=story.lead)
 
 
 def _copy(pull: PullRequest) -> ItemCopy:
