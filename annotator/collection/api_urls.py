@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotator.collection import api, near_duplicates_api
+from annotator.collection.addresses import ITEM
 
 STUDY = "studies/<slug:slug>"
 HARVESTS = f"{STUDY}/harvests"
@@ -24,5 +25,5 @@ urlpatterns = [
     path(f"{STUDY}/comparisons/<int:number>/", near_duplicates_api.OneComparison.as_view()),
     path(f"{STUDY}/comparisons/<int:number>/pairs/", near_duplicates_api.Pairs.as_view()),
     path(f"{STUDY}/items/", api.Items.as_view()),
-    path(f"{STUDY}/items/<path:identity>/", api.OneItem.as_view()),
+    path(f"{STUDY}/{ITEM}/", api.OneItem.as_view()),
 ]

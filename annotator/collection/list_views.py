@@ -169,6 +169,9 @@ def find_item(request: Request, slug: str, identity: str) -> tuple[Study, Item]:
 @require_GET
 def file(request: Request, slug: str, identity: str, position: int) -> HttpResponse:
     """The diff of one file that was too long to come with the page."""
+    whole = f"{identity}/files/{position}"
+    if Item.objects.filter(study=study_for(request.user, slug), identity=whole).exists():
+        return item(request, slug, whole)  # a sheet's address that ends so
     study, found = find_item(request, slug, identity)
     shown = file_of(found, position)
     if shown is None:

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotator.collection import list_views, near_duplicates_views, token_views, views
+from annotator.collection.addresses import ITEM
 
 app_name = "collection"
 urlpatterns = [
@@ -21,6 +22,6 @@ urlpatterns = [
     path("near-duplicates/", near_duplicates_views.newest, name="near_duplicates"),
     path("near-duplicates/<int:number>/", near_duplicates_views.earlier, name="comparison"),
     path("items/", list_views.items, name="items"),
-    path("items/<path:identity>/files/<int:position>/", list_views.file, name="file"),
-    path("items/<path:identity>/", list_views.item, name="item"),
+    path(f"{ITEM}/files/<int:position>/", list_views.file, name="file"),
+    path(f"{ITEM}/", list_views.item, name="item"),
 ]

@@ -463,3 +463,13 @@ def test_an_item_is_read_whole_where_there_is_no_bug_of_it(lead, study, github, 
     assert lead.get("/frameworks/items/github.com/frame/work%233/files/1/").status_code == 200
     assert lead.get("/frameworks/items/github.com/frame/work%233/files/9/").status_code == 404
     assert lead.get("/frameworks/items/nowhere/").status_code == 404
+
+
+@pytest.mark.parametrize("identity", ["key:a\nb", "https://x.example/a//b?c=d#e", "key:100% ✓", "a/files/1", "x" * 600])
+def test_an_item_is_found_by_whatever_makes_it_the_same(lead, study, identity):
+    ItemFactory(study=study, number=None, identity=identity, key="K", title="Odd", url="")
+    listed = lead.get("/frameworks/items/").content.decode()
+    address = re.search(r'href="(/frameworks/items/[^"]+)"', listed)[1]
+    assert lead.get(address).context["item"].identity == identity
+    told = lead.get(address.replace("/frameworks/", "/api/v1/studies/frameworks/"))
+    assert told.json()["identity"] == identity
