@@ -10,7 +10,7 @@ For sampling and the flow from found to released:
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Case, Count, Exists, F, OuterRef, Q, QuerySet, TextField, Value, When
 
 from annotator.accounts.models import User
 from annotator.collection.models import Item
@@ -35,7 +35,9 @@ class Counts:
     conflict: int = 0  # votes that decide nothing, or a decision that was reopened
     excluded: dict[str, int] = field(default_factory=dict)  # by reason, the most frequent first
     included: int = 0
-    dropped: dict[str, int] = field(default_factory=dict)  # was in, left later; by reason
+    dropped: dict[str, int] = field(
+        default_factory=dict
+    )  # was in, left later; by criterion, else by the reason written
     kept: int = 0  # is in
 
     @property
@@ -122,17 +124,20 @@ def _has_votes() -> Exists:
 
 
 def _by_reason(outcomes: "QuerySet[Outcome]") -> tuple[dict[str, int], dict[str, int], int]:
-    rows = outcomes.order_by().values_list("decision", "source", "criterion").annotate(n=Count("pk"))
+    is_told = When(source=Outcome.Source.DROPPED, criterion=None, then=F("note"))
+    why = Case(is_told, default=Value(""), output_field=TextField())
+    counted = outcomes.order_by().annotate(why=why).values_list("decision", "source", "criterion", "why")
+    rows = list(counted.annotate(n=Count("pk")))
     criteria = Criterion.objects.in_bulk({row[2] for row in rows if row[2]})
     excluded: dict[str, int] = {}
     dropped: dict[str, int] = {}
     kept = 0
-    for decision, source, criterion, n in rows:
+    for decision, source, criterion, note, n in rows:
         if decision == INCLUDE:
             kept += n
             continue
         into = dropped if source == Outcome.Source.DROPPED else excluded
-        reason = criteria[criterion].ground if criterion else NO_REASON
+        reason = criteria[criterion].ground if criterion else note or NO_REASON
         into[reason] = into.get(reason, 0) + n
     return _most_first(excluded), _most_first(dropped), kept
 
@@ -146,7 +151,7 @@ def _because(study: Study, reason: str) -> Q:
     if reason == NO_REASON:
         return Q(criterion=None)
     named = [one.pk for one in Criterion.objects.filter(study=study) if one.ground == reason]
-    return Q(criterion__in=named)
+    return Q(criterion__in=named) | Q(criterion=None, source=Outcome.Source.DROPPED, note=reason)
 
 
 # --- while a screening is open

@@ -141,7 +141,7 @@ def test_each_count_names_its_candidates(closed, lee):
         return list(found.order_by("position").values_list("position", flat=True))
 
     assert (of("included"), of("kept"), of("dropped")) == ([1], [], [1])
-    assert of("dropped", "no criterion given") == [1]
+    assert of("dropped", "No gist.") == [1]
     assert (of("excluded"), of("excluded", "new feature"), of("excluded", "no such")) == ([2], [2], [])
     assert (of("conflict"), of("unread"), of("reading")) == ([3, 4], [], [])
     other = make_screening(closed.study, reviewers=[lee_as_rater(closed, lee)], by=lee)

@@ -110,7 +110,7 @@ def test_what_is_in_and_in_no_row_was_dropped_later(study):
     assert bring(study, "id\na\n", told)["outcomes"] == 1
     assert state(study)["b"] == ("exclude", "dropped")
     found = counts(study)
-    assert (found.included, found.kept, found.dropped) == (2, 1, {"no criterion given": 1})
+    assert (found.included, found.kept, found.dropped) == (2, 1, {"no gist": 1})
     assert found.adds_up
     undo(row=Import.objects.get(number=2), by=study.created_by)
     assert state(study)["b"] == ("include", "unanimous")
