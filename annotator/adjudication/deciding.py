@@ -10,12 +10,12 @@ from annotator.adjudication.queries import FINAL_KINDS
 from annotator.codebook.models import Category, Facet
 from annotator.history.actions import record
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
-from annotator.labeling.submission import check_text
 from annotator.sampling.models import Bug
 from annotator.studies.access import share_study
 from annotator.studies.models import Session
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
+from annotator.web.texts import check_text
 
 NOT_YET = (
     "Not yet: the round of this bug is still open. Its answers stay with their raters until it closes; "

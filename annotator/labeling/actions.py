@@ -17,10 +17,11 @@ from annotator.labeling.models import Answer, Assignment, Evidence, FurtherBug, 
 from annotator.labeling.places import free_place, share_round, take_place
 from annotator.labeling.proposals import with_codes
 from annotator.labeling.queries import stands
-from annotator.labeling.submission import Submission, check, check_text, check_texts
+from annotator.labeling.submission import Submission, check
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role
 from annotator.web.errors import BadInput, Refused
+from annotator.web.texts import check_text, check_texts
 
 State = Assignment.State
 LONGEST_DRAFT = 60_000

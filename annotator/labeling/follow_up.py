@@ -10,11 +10,11 @@ from annotator.accounts.models import User
 from annotator.history.actions import record
 from annotator.labeling.models import Assignment, Flag, FurtherBug, Round
 from annotator.labeling.opening import open_round
-from annotator.labeling.submission import check_text
 from annotator.sampling.actions import add_bugs
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
+from annotator.web.texts import check_text
 
 
 @transaction.atomic

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from annotator.codebook.choices import Choices, FacetChoices
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Assignment
 from annotator.web.errors import BadInput
+from annotator.web.texts import check_texts
 
 LONGEST_NOTE = 20_000
 MOST_PINS = 50
@@ -86,26 +86,3 @@ def check_facet(facet: FacetChoices, chosen: Sequence[str]) -> list[Chosen]:
         if uid not in facet.categories:
             raise BadInput(f"{facet.name} has no category “{uid}”. Load the page again: the codebook may have changed.")
     return [(facet.id, facet.categories[uid], slot) for slot, uid in enumerate(uids)]
-
-
-def check_texts(value: Any) -> None:
-    """Every text in lists, pairs and mappings."""
-    if isinstance(value, str):
-        check_text(value)
-    elif isinstance(value, list | tuple):
-        for one in value:
-            check_texts(one)
-    elif isinstance(value, dict):
-        check_texts(list(value.items()))
-
-
-def check_text(text: str) -> None:
-    """Refuse what a database or a file could not hold."""
-    if "\x00" in text:
-        raise BadInput("The text holds a NUL character. Remove it and send again.")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise BadInput(
-            "The text holds half of a character pair (a lone surrogate). Remove it and send again."
-        ) from None

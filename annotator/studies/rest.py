@@ -14,7 +14,7 @@ from annotator.studies.access import study_for
 from annotator.studies.models import Study
 from annotator.web import numbers
 from annotator.web.paging import ByKey
-from annotator.web.parsing import check_text
+from annotator.web.texts import check_text
 
 
 class StudyView(APIView):
