@@ -68,7 +68,6 @@ class Disputes(ListAPIView[Dispute]):
 
     pagination_class = ByBug
     serializer_class = shapes.DisputeSerializer
-    filter_backends = []
     queryset = Dispute.objects.none()
 
     @extend_schema(

@@ -44,7 +44,6 @@ class StudyList(StudyView, ListAPIView[Any]):
     """A list, page by page. `order` names what rows are sorted by: public facts, since they stand in the cursor."""
 
     order: tuple[str, ...]
-    filter_backends = ()
 
     def rows(self) -> QuerySet[Any, Any]:
         raise NotImplementedError
