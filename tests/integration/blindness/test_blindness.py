@@ -29,7 +29,16 @@ from annotator.sampling.models import Bug
 from annotator.screening import actions as screening
 from annotator.screening.models import Reading
 from annotator.studies.models import Study
-from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
+from tests.factories import (
+    StudyFactory,
+    UserFactory,
+    answer,
+    make_bugs,
+    make_codebook,
+    make_harvest,
+    make_round,
+    member,
+)
 from tests.factories.screening import make_screening, screen
 from tests.integration.blindness.addresses import every_address
 
@@ -72,6 +81,7 @@ def world(db: Any) -> World:
     edit_facet(facet=cause, change=FacetChange(takes_codes=True), by=people["lee"])
     retired = add_category(facet=cause, change=CategoryChange(name=GONE), by=people["lee"])
     bugs = make_bugs(study, 6)
+    make_harvest(study, items=[bug.item for bug in bugs], by=people["lee"])
     alice, bob = people["alice"], people["bob"]
     old = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=people["lee"], name="Pilot")
     for bug in bugs[:2]:
