@@ -12,6 +12,7 @@ import yaml
 from annotator.codebook import document as doc
 from annotator.codebook import hotkeys
 from annotator.web.errors import BadInput
+from annotator.web.plainyaml import Base, load
 
 MAX_BYTES = 500_000
 MAX_FACETS = 40
@@ -86,7 +87,7 @@ def _no_twin_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(Base):
     """Every plain value stays the text that was written (a category may be called `no` or `007`), but for null."""
 
     yaml_implicit_resolvers = {
@@ -99,12 +100,6 @@ class _Loader(yaml.SafeLoader):
         for tag, build in yaml.SafeLoader.yaml_constructors.items()
         if tag is None or tag.rpartition(":")[2] in {"null", "str", "seq", "map"}
     }
-
-    def compose_node(self, parent: Any, index: Any) -> Any:
-        if self.check_event(yaml.AliasEvent):
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML is untyped here
-            raise BadInput(f"The codebook file refers to another place of itself in line {line}: write the text out.")
-        return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # PyYAML's signature
         if not isinstance(node, yaml.MappingNode):
@@ -124,7 +119,7 @@ class _Loader(yaml.SafeLoader):
 
 def _yaml(text: str) -> Any:
     try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506  # a subclass of SafeLoader
+        return load(text, loader=_Loader, what="The codebook file")
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}" if mark else ""

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from annotator.intake.workbooks import BOMB, Worksheet, tabs_in
+from annotator.intake.workbooks import BOMB, Worksheet, refuse_bombs, tabs_in
 from annotator.web.errors import BadInput
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -30,6 +30,7 @@ def read_workbook(data: bytes, *, sheet: str | None = None, rows: int | None = N
 
 def read_tabs(data: bytes, *, sheet: str | None = None, rows: int | None = None, most: int) -> list[Worksheet]:
     """The first sheets, or the one of that name. BadInput where the workbook is broken or takes too much."""
+    refuse_bombs(data)
     asked = json.dumps({"sheet": sheet, "rows": rows, "most": most})
     environment = {name: value for name, value in os.environ.items() if name in KEPT}
     command = [sys.executable, "-m", MODULE, asked]

@@ -5,23 +5,17 @@ from typing import Any
 import yaml
 
 from annotator.web.errors import BadInput
+from annotator.web.plainyaml import Base, load
 
-LONGEST = 1_000_000
 NULLS = ("", "~", "null", "Null", "NULL")
 
 
-class TextLoader(yaml.SafeLoader):
-    """Scalars as text, plain nulls as None; a key given twice, tags and references are refused."""
-
-    def compose_node(self, parent: Any, index: Any) -> Any:  # PyYAML's signature
-        if self.check_event(yaml.AliasEvent):  # a few bytes each, they stand for as much as one likes
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]  # PyYAML is untyped here
-            raise BadInput(f"Line {line} of the mapping refers to another place of it: write the text out.")
-        return super().compose_node(parent, index)
+class TextLoader(Base):
+    """Scalars as text, plain nulls as None; a key given twice and tags are refused, references before."""
 
 
 def construct_text(loader: TextLoader, node: yaml.ScalarNode) -> str | None:
-    if node.style is None and node.value in NULLS:
+    if not node.style and node.value in NULLS:
         return None
     return whole(str(node.value))
 
@@ -66,12 +60,10 @@ TextLoader.yaml_constructors = {
 
 def read_yaml(text: str | bytes) -> Any:
     """Dicts, lists, text and None; or one sentence on what is wrong and where."""
-    if len(text) > LONGEST:
-        raise BadInput(f"The mapping is longer than {LONGEST:,} characters.")
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        return yaml.load(text, Loader=TextLoader)  # noqa: S506 - a SafeLoader with less in it
+        return load(text, loader=TextLoader, what="The mapping")
     except yaml.YAMLError as problem:
         raise BadInput(f"The mapping is no YAML: {said(problem)}.") from None
     except UnicodeDecodeError:

@@ -119,7 +119,7 @@ REFUSED = {
     "an object": ("title: !!python/object/apply:os.getcwd []", "not valid YAML"),
     "an odd tag": ("title: !!timestamp x", "not valid YAML"),
     "a list tagged as a mapping": ("!!map [a]", "not valid YAML"),
-    "a reference": ("title: &a T\nfacets: [{id: *a}]", "line 2"),
+    "a reference": ("title: &a T\nfacets: [{id: *a}]", "Line 2"),
     "depth without end": ("[" * 5000, "too deep"),
     "JSON depth without end": ('{"a":' * 100_000, "too deep"),
     "a long name": (book({"name": "x" * 601}), "at most 600"),
