@@ -60,8 +60,9 @@ def demo(live_server: Any) -> Study:
             assert perform(intake.start(row=sheet, by=cast["cedar"]).pk)
     repository = Repository.objects.get(study=study, label="tessera-dl/tessera")
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
-    make_harvest(study, items=items, gone=2, by=cast["cedar"])
-    make_harvest(study, items=items[:2], by=cast["cedar"], state="failed", message="GitHub refused the token.")
+    stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
+    make_harvest(study, items=items, gone=2, **stated)
+    make_harvest(study, items=items[:2], state="failed", message="GitHub refused the token.", **stated)
     return study
 
 
