@@ -22,7 +22,7 @@ from annotator.codebook.changes import (
 )
 from annotator.codebook.document import Document
 from annotator.codebook.hotkeys import with_hotkeys
-from annotator.codebook.meanwhile import refuse_changed
+from annotator.codebook.meanwhile import refuse_changed, refuse_changed_facet
 from annotator.codebook.models import Category, Change, Codebook, Facet, Version, new_uid
 from annotator.codebook.publishing import check as _check
 from annotator.codebook.publishing import lock as _locked
@@ -105,9 +105,10 @@ def add_facet(*, codebook: Codebook, key: str, by: User, change: FacetChange) ->
 
 
 @transaction.atomic
-def edit_facet(*, facet: Facet, by: User, change: FacetChange) -> Facet:
+def edit_facet(*, facet: Facet, by: User, change: FacetChange, seen: int | None = None) -> Facet:
     codebook = _locked(facet.codebook)
     facet = Facet.objects.get(pk=facet.pk)
+    refuse_changed_facet(codebook, facet.key, seen=seen)
     old = values_of(facet, change)
     changed = {name: new for name, new in given_by(change).items() if old[name] != new}
     structural = set(changed) & {"kind", "is_many", "is_optional", "decided"}

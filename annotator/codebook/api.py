@@ -5,7 +5,7 @@ from typing import Any, cast
 from django.http import Http404
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,9 +13,11 @@ from rest_framework.response import Response
 from annotator.accounts.models import User
 from annotator.codebook import actions, presets, queries, reading
 from annotator.codebook import serializers as shapes
-from annotator.codebook.models import Category, Codebook, Facet
+from annotator.codebook.differing import differences
+from annotator.codebook.models import Category, Codebook, Facet, Version
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
+from annotator.web import numbers
 
 
 @extend_schema(responses=shapes.PresetSerializer(many=True))
@@ -50,6 +52,21 @@ def versions(request: Request, slug: str) -> Response:
     """What was published, newest first."""
     rows = _codebook(_study(request, slug)).versions.select_related("published_by").defer("document")
     return Response(shapes.VersionSerializer(rows.order_by("-number"), many=True).data)
+
+
+@extend_schema(parameters=[OpenApiParameter("since", int)], responses=shapes.OneVersionSerializer)
+@api_view(["GET"])
+def version(request: Request, slug: str, number: int) -> Response:
+    """The codebook as it was published, and what it differs in from an earlier version: the one before, or `since`."""
+    codebook = _codebook(_study(request, slug))
+    row = get_object_or_404(Version.objects.select_related("published_by"), codebook=codebook, number=number)
+    before = codebook.versions.filter(number__lt=number)
+    since = numbers.whole(request.query_params.get("since", ""))
+    earlier = (before.filter(number=since).first() if since else None) or before.order_by("-number").first()
+    document = reading.to_document(row.document)
+    found = differences(reading.to_document(earlier.document), document) if earlier else []
+    told = {"since": earlier.number if earlier else None, "differences": found}
+    return Response({**shapes.OneVersionSerializer(row, context=told).data, **row.document})
 
 
 @extend_schema(request=shapes.NewFacetInput, responses={201: shapes.CodebookSerializer})
@@ -100,8 +117,8 @@ def category(request: Request, slug: str, uid: str) -> Response:
         actions.remove_category(category=row, by=_me(request), reason=reason)
     else:
         filled = _filled(shapes.CategoryInput, request)
-        reason = filled.validated_data["reason"]
-        actions.edit_category(category=row, by=_me(request), change=filled.change(), reason=reason)
+        reason, seen = filled.validated_data["reason"], filled.validated_data["version"]
+        actions.edit_category(category=row, by=_me(request), change=filled.change(), reason=reason, seen=seen)
     return _told(study)
 
 

@@ -10,6 +10,7 @@ urlpatterns = [
     path("codebooks/", api.list_presets, name="presets"),
     path(BOOK, api.whole, name="codebook"),
     path(f"{BOOK}versions/", api.versions, name="versions"),
+    path(f"{BOOK}versions/<int:number>/", api.version, name="version"),
     path(f"{BOOK}facets/", api.facets, name="facets"),
     path(f"{BOOK}facets/<slug:facet>/", api.facet, name="facet"),
     path(f"{BOOK}facets/<slug:facet>/categories/", api.categories, name="categories"),

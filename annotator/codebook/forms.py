@@ -1,10 +1,14 @@
 """What a lead fills in."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.http import QueryDict
 
 from annotator.codebook.changes import CategoryChange, FacetChange
+from annotator.codebook.differing import Words
+from annotator.codebook.document import Document
 from annotator.codebook.models import Category, Facet
 from annotator.codebook.reading import NAME
 
@@ -17,7 +21,34 @@ def _area(rows: int) -> forms.Textarea:
     return forms.Textarea(attrs={"rows": rows})
 
 
+def laid_on_top(data: QueryDict, *, base: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[QueryDict, list[Words]]:
+    """What a person typed over an older state, laid over the present one: what they left alone is as it is now.
+
+    With it what both changed: the field, as it was, as the other person has it now.
+    """
+    typed, crossed = data.copy(), []
+    for name, value in now.items():
+        was, mine = _sent(base.get(name)), data.get(name, "")
+        if _same(mine, was):
+            typed[name] = _sent(value)
+            if value is False:
+                del typed[name]
+        elif not _same(_sent(value), was) and not _same(_sent(value), mine):
+            crossed.append((name, was, _sent(value)))
+    return typed, crossed
+
+
+def _sent(value: Any) -> str:
+    """As a browser sends it."""
+    return "on" if value is True else "" if value in (None, False) else str(value)
+
+
+def _same(one: str, other: str) -> bool:
+    return one.replace("\r\n", "\n").strip() == other.replace("\r\n", "\n").strip()
+
+
 class CategoryForm(forms.Form):
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(label="Name", max_length=NAME, strip=False)
     hotkey = forms.CharField(
         label="Hotkey", required=False, max_length=1, widget=forms.TextInput(attrs={"class": "mono", "size": 2})
@@ -42,6 +73,7 @@ class CategoryForm(forms.Form):
     def __init__(self, *args: Any, facet: Facet, category: Category | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.category = category
+        self.crossed: list[Words] = []  # what somebody else changed too, since the page was opened
         others = facet.categories.filter(state=Category.State.ACTIVE, is_not_applicable=False)
         if category:
             others = others.exclude(pk=category.pk)
@@ -77,7 +109,9 @@ class CategoryForm(forms.Form):
 
 
 def _initial(category: Category) -> dict[str, Any]:
+    """As the form shows it at first."""
     return {
+        "version": category.facet.codebook.number,
         "name": category.name,
         "hotkey": category.hotkey,
         "parent": category.parent.uid if category.parent else "",
@@ -91,7 +125,29 @@ def _initial(category: Category) -> dict[str, Any]:
     }
 
 
+def initial_then(document: Document, facet: str, uid: str) -> dict[str, Any]:
+    """The same of a category as an earlier version has it; empty where it had none."""
+    mine = document.facet(facet)
+    found = next((each for each in mine.categories if each.id == uid), None) if mine else None
+    if mine is None or found is None:
+        return {}
+    ids = {each.name: each.id for each in sorted(mine.categories, key=lambda each: not each.retired)}
+    return {
+        "name": found.name,
+        "hotkey": found.hotkey,
+        "parent": ids.get(found.parent, ""),
+        "rank": found.order,
+        "definition": found.definition,
+        "include": found.include,
+        "exclude": found.exclude,
+        "examples": "\n".join(found.examples),
+        "aka": "\n".join(found.aka),
+        "is_unverified": found.unverified,
+    }
+
+
 class FacetForm(forms.Form):
+    version = forms.IntegerField(required=False, widget=forms.HiddenInput)
     name = forms.CharField(label="Name", max_length=120)
     hotkey = forms.CharField(
         label="Hotkey", required=False, max_length=1, widget=forms.TextInput(attrs={"class": "mono", "size": 2})
@@ -109,6 +165,7 @@ class FacetForm(forms.Form):
         super().__init__(*args, **kwargs)
         if facet:
             self.initial = {
+                "version": facet.codebook.number,
                 "name": facet.name,
                 "hotkey": facet.hotkey,
                 "definition": facet.definition,

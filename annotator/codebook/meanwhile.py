@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from annotator.codebook.differing import Difference, differences
+from annotator.codebook.differing import FACET, Difference, differences
 from annotator.codebook.models import Codebook, Version
 from annotator.codebook.queries import as_document
 from annotator.codebook.reading import to_document
@@ -32,5 +32,12 @@ def refuse_changed(codebook: Codebook, uids: Collection[str], *, seen: int | Non
     """The codebook's row is held."""
     touched = set(uids)
     found = tuple(each for each in changed_since(codebook, seen) if touched & each.uids)
+    if found and seen is not None:
+        raise ChangedMeanwhile(found, seen=seen, now=codebook.number)
+
+
+def refuse_changed_facet(codebook: Codebook, key: str, *, seen: int | None) -> None:
+    """The question itself, not its categories. The codebook's row is held."""
+    found = tuple(each for each in changed_since(codebook, seen) if each.kind == FACET and each.facet == key)
     if found and seen is not None:
         raise ChangedMeanwhile(found, seen=seen, now=codebook.number)

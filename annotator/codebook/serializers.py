@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotator.codebook.changes import CategoryChange, FacetChange
+from annotator.codebook.differing import Difference
 from annotator.codebook.models import Facet, Version
 from annotator.codebook.reading import NAME
 
@@ -67,6 +69,56 @@ class VersionSerializer(serializers.ModelSerializer[Version]):
         fields = ["number", "digest", "published_at", "published_by", "reason"]
 
 
+class WordsSerializer(serializers.Serializer[Any]):
+    what = serializers.CharField()
+    was = serializers.CharField()
+    now = serializers.CharField()
+
+
+class DifferenceSerializer(serializers.Serializer[Any]):
+    """One thing in which two versions differ, in words."""
+
+    kind = serializers.CharField(
+        help_text="added, renamed, clarified, redefined, moved, merged, split, retired, restored, deleted or facet"
+    )
+    facet = serializers.CharField(help_text="id; empty where it is the codebook itself")
+    category = serializers.CharField(source="uid", help_text="id; empty where it is a facet")
+    says = serializers.CharField()
+    words = serializers.SerializerMethodField(help_text="wordings as they were and as they are")
+
+    @extend_schema_field(WordsSerializer(many=True))
+    def get_words(self, found: Difference) -> list[dict[str, str]]:
+        return [{"what": what, "was": was, "now": now} for what, was, now in found.words]
+
+
+class OneVersionSerializer(VersionSerializer):
+    """A version with the codebook as it was then, and what changed since an earlier one."""
+
+    since = serializers.SerializerMethodField()
+    differences = serializers.SerializerMethodField()
+    title = serializers.SerializerMethodField()
+    facets = serializers.SerializerMethodField()
+
+    class Meta(VersionSerializer.Meta):
+        fields = [*VersionSerializer.Meta.fields, "since", "differences", "title", "facets"]
+
+    @extend_schema_field({"type": ["integer", "null"]})
+    def get_since(self, version: Version) -> int | None:
+        found: int | None = self.context["since"]
+        return found
+
+    @extend_schema_field(DifferenceSerializer(many=True))
+    def get_differences(self, version: Version) -> Any:
+        return DifferenceSerializer(self.context["differences"], many=True).data
+
+    def get_title(self, version: Version) -> str:
+        return str(version.document["title"])
+
+    @extend_schema_field(FacetSerializer(many=True))
+    def get_facets(self, version: Version) -> Any:
+        return version.document["facets"]
+
+
 class CategoryInput(serializers.Serializer[Any]):
     """What is to be different; what is left out stays."""
 
@@ -82,9 +134,15 @@ class CategoryInput(serializers.Serializer[Any]):
     unverified = serializers.BooleanField(required=False, source="is_unverified")
     code = serializers.BooleanField(required=False, source="is_code")
     reason = serializers.CharField(max_length=2000, required=False, allow_blank=True, default="")
+    version = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="the one that was read: 409 where the category changed since",
+    )
 
     def change(self) -> CategoryChange:
-        given = {name: value for name, value in self.validated_data.items() if name != "reason"}
+        given = {name: value for name, value in self.validated_data.items() if name not in {"reason", "version"}}
         return CategoryChange(**given)
 
 

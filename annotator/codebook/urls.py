@@ -9,6 +9,7 @@ urlpatterns = [
     path("codebook/", views.tree, name="tree"),
     path("codebook/codebook.yaml", views.download, name="download"),
     path("codebook/file/", views.upload, name="upload"),
+    path("codebook/versions/<int:number>/", views.version, name="version"),
     path("codebook/facets/", views.new_facet, name="new_facet"),
     path("codebook/facets/<slug:facet>/", views.facet, name="facet"),
     path("codebook/facets/<slug:facet>/remove/", views.remove_facet, name="remove_facet"),

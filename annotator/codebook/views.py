@@ -14,12 +14,16 @@ from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook import actions, queries, reading
 from annotator.codebook import tree as trees
+from annotator.codebook.differing import differences, summary
 from annotator.codebook.document import Document
-from annotator.codebook.forms import CategoryForm, FacetForm, FileForm, NewFacetForm
-from annotator.codebook.models import Category, Codebook, Facet
+from annotator.codebook.forms import CategoryForm, FacetForm, FileForm, NewFacetForm, initial_then, laid_on_top
+from annotator.codebook.meanwhile import ChangedMeanwhile, changed_since
+from annotator.codebook.models import Category, Codebook, Facet, Version
+from annotator.codebook.wording import sentence
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput, Refused
+from annotator.web.numbers import whole
 
 
 @login_required
@@ -35,12 +39,45 @@ def tree(request: Request, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def download(request: Request, slug: str) -> HttpResponse:
-    """The codebook as a file that makes the same one elsewhere."""
+    """The codebook as a file that makes the same one elsewhere; `?version=2` as it was then."""
     study = study_for(request.user, slug)
-    text = queries.as_document(_codebook(study)).without_builtins().as_yaml()
-    name = f"{study.slug}-codebook.yaml"
+    codebook, number = _codebook(study), whole(request.GET.get("version", ""))
+    if number is None:
+        document, name = queries.as_document(codebook), f"{study.slug}-codebook.yaml"
+    else:
+        then = get_object_or_404(Version, codebook=codebook, number=number).document
+        document, name = reading.to_document(then), f"{study.slug}-codebook-v{number}.yaml"
+    text = document.without_builtins().as_yaml()
     headers = {"Content-Disposition": str(content_disposition_header(True, name))}
     return HttpResponse(text, content_type="application/yaml; charset=utf-8", headers=headers)
+
+
+@login_required
+@require_GET
+def version(request: Request, slug: str, number: int) -> HttpResponse:
+    """The codebook as it was published, and in words what it differs in from an earlier version."""
+    study = study_for(request.user, slug)
+    codebook = _codebook(study)
+    row = get_object_or_404(Version.objects.select_related("published_by"), codebook=codebook, number=number)
+    earlier = _earlier(codebook, number, since=whole(request.GET.get("since", "")))
+    document = reading.to_document(row.document)
+    context = {
+        "study": study,
+        "codebook": codebook,
+        "version": row,
+        "earlier": earlier,
+        "found": differences(reading.to_document(earlier.document), document) if earlier else [],
+        "changes": [(change, sentence(change)) for change in row.changes.select_related("by", "undoes")],
+        "numbers": range(number - 1, 0, -1),
+        "questions": trees.questions(document),
+    }
+    return render(request, "codebook/version.html", context)
+
+
+def _earlier(codebook: Codebook, number: int, *, since: int | None) -> Version | None:
+    """The one that is asked for, else the one before."""
+    before = Version.objects.filter(codebook=codebook, number__lt=number)
+    return (before.filter(number=since).first() if since else None) or before.order_by("-number").first()
 
 
 @login_required
@@ -88,7 +125,12 @@ def facet(request: Request, slug: str, facet: str) -> HttpResponse:
     form = FacetForm(request.POST if request.method == "POST" else None, facet=row, is_fixed=in_use)
     if request.method == "POST" and form.is_valid():
         try:
-            changed = actions.edit_facet(facet=row, by=request.user, change=form.change())
+            seen = form.cleaned_data["version"]
+            changed = actions.edit_facet(facet=row, by=request.user, change=form.change(), seen=seen)
+        except ChangedMeanwhile as told:
+            form.data = request.POST.copy()
+            form.data["version"] = str(told.now)
+            form.add_error(None, f"{told} Save again to put yours in its place.")
         except (BadInput, Refused) as problem:
             form.add_error(None, str(problem))
         else:
@@ -134,15 +176,37 @@ def category(request: Request, slug: str, uid: str) -> HttpResponse:
     study, codebook = _find(request, slug)
     row = _category(codebook, uid)
     form = CategoryForm(request.POST if request.method == "POST" else None, facet=row.facet, category=row)
+    meanwhile: ChangedMeanwhile | None = None
     if request.method == "POST" and form.is_valid():
+        seen = form.cleaned_data["version"]
+        elsewhere = changed_since(codebook, seen)
         try:
-            changed = actions.edit_category(category=row, by=request.user, change=form.change())
+            changed = actions.edit_category(category=row, by=request.user, change=form.change(), seen=seen)
+        except ChangedMeanwhile as told:
+            form, meanwhile = _on_top(request, codebook, row, told), told
         except (BadInput, Refused) as problem:
             form.add_error(_field_of(str(problem)), str(problem))
         else:
             messages.success(request, f"“{changed.name}” is saved.")
+            if elsewhere:
+                messages.info(request, f"Meanwhile, elsewhere in the codebook: {summary(elsewhere)}.")
             return redirect("codebook:category", slug, uid)
-    return page(request, study, codebook, "codebook/category.html", form=form, facet=row.facet, category=row)
+    more = {"facet": row.facet, "category": row, "meanwhile": meanwhile}
+    answer = page(request, study, codebook, "codebook/category.html", form=form, **more)
+    answer.status_code = 409 if meanwhile else answer.status_code
+    return answer
+
+
+def _on_top(request: Request, codebook: Codebook, row: Category, told: ChangedMeanwhile) -> CategoryForm:
+    """The form again, with what was typed laid over what is there now, ready to be saved."""
+    then = Version.objects.get(codebook=codebook, number=told.seen).document
+    base = initial_then(reading.to_document(then), row.facet.key, row.uid)
+    row = _category(codebook, row.uid)
+    now = dict(CategoryForm(facet=row.facet, category=row).initial)
+    typed, crossed = laid_on_top(request.POST, base=base | {"version": told.seen}, now=now | {"version": told.now})
+    form = CategoryForm(typed, facet=row.facet, category=row)
+    form.crossed = [(str(form.fields[name].label), was, is_now) for name, was, is_now in crossed if name in form.fields]
+    return form
 
 
 @login_required
@@ -168,7 +232,8 @@ def new_category(request: Request, slug: str, facet: str) -> HttpResponse:
 def remove_category(request: Request, slug: str, uid: str) -> HttpResponse:
     _, codebook = _find(request, slug)
     row = _category(codebook, uid)
-    kept = actions.remove_category(category=row, by=request.user, reason=request.POST.get("reason", "").strip())
+    reason, seen = request.POST.get("reason", "").strip(), whole(request.POST.get("version", ""))
+    kept = actions.remove_category(category=row, by=request.user, reason=reason, seen=seen)
     messages.success(request, f"“{row.name}” is {'retired' if kept else 'deleted'}.")
     return redirect("codebook:facet", slug, row.facet.key)
 
@@ -236,7 +301,7 @@ def _facet(codebook: Codebook, key: str) -> Facet:
 
 
 def _category(codebook: Codebook, uid: str) -> Category:
-    rows = Category.objects.exclude(state=Category.State.PROPOSED).select_related("facet", "parent")
+    rows = Category.objects.exclude(state=Category.State.PROPOSED).select_related("facet__codebook", "parent")
     return get_object_or_404(rows, facet__codebook=codebook, uid=uid)
 
 

@@ -4,6 +4,7 @@ from django.urls import include, path
 
 from annotator.overview import (
     bug_views,
+    change_views,
     codes_views,
     flow_views,
     grouping_views,
@@ -37,10 +38,23 @@ coding_patterns = [
     path("", grouping_views.board, name="board"),
     path("<slug:uid>/", grouping_views.code, name="code"),
 ]
+change_patterns = [
+    path("changes/", change_views.list_changes, name="list"),
+    path("changes/<int:number>/", change_views.change, name="change"),
+    path("changes/<int:number>/undo/", change_views.undo, name="undo"),
+    path("changes/<int:number>/withdraw/", change_views.withdraw, name="withdraw"),
+    path("changes/<int:number>/carry-out/", change_views.carry_out, name="carry_out"),
+    path("changes/<int:number>/relabel/", change_views.relabel, name="relabel"),
+    path("categories/<slug:uid>/merge/", change_views.merge, name="merge"),
+    path("categories/<slug:uid>/split/", change_views.split, name="split"),
+    path("categories/<slug:uid>/meaning/", change_views.redefine, name="redefine"),
+    path("categories/<slug:uid>/retire/", change_views.retire, name="retire"),
+]
 urlpatterns = [
     path("", include((overview_patterns, "overview"))),
     path("<slug:slug>/sampling/replace/", include(([path("", replacing_views.replace, name="bugs")], "replacing"))),
     path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),
+    path("<slug:slug>/codebook/", include((change_patterns, "changes"))),
     path("<slug:slug>/codebook/facets/<slug:facet>/coding/", include((coding_patterns, "coding"))),
     path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),
 ]

@@ -13,7 +13,8 @@ from annotator.studies.access import roles_in
 from annotator.studies.models import Role
 
 register = template.Library()
-WITHIN = {"coding": "codebook", "replacing": "sampling"}  # whose pages stand under another's name
+# whose pages stand under another's name
+WITHIN = {"changes": "codebook", "coding": "codebook", "replacing": "sampling"}
 
 
 @register.inclusion_tag("components/stages.html", takes_context=True)

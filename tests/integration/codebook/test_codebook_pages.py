@@ -230,3 +230,91 @@ def test_another_studys_category_is_not_found_here(book, lee, study):
     assert foreign is not None
     assert client(lee).get(f"/books/codebook/categories/{foreign.uid}/").status_code == 404
     assert client(lee).post(f"/books/codebook/categories/{foreign.uid}/", filled(name="x")).status_code == 404
+
+
+# --- two people at once
+
+
+def opened(who: User, row: Category) -> dict[str, Any]:
+    """What the form holds when the page is opened."""
+    form = client(who).get(f"/books/codebook/categories/{row.uid}/").context["form"]
+    return {name: "" if value is None else value for name, value in form.initial.items() if value is not False}
+
+
+def test_the_second_is_told_keeps_the_text_and_saves_on_top(book, lee, alice):
+    member(book.study, alice, "lead")
+    row = category(book, "shape")
+    first, second = opened(lee, row), opened(alice, row)
+    address = f"/books/codebook/categories/{row.uid}/"
+    client(lee).post(address, first | {"name": "form", "definition": "Of forms."})
+    told = client(alice).post(address, second | {"definition": "Of shapes.", "include": "Wrong rank."})
+    page = told.content.decode()
+    assert told.status_code == 409
+    assert "“shape” was renamed “form”." in page
+    form = told.context["form"]
+    assert (form["definition"].value(), form["include"].value()) == ("Of shapes.", "Wrong rank.")
+    assert form["name"].value() == "form"  # the second had not touched it
+    assert form.crossed == [("Definition", "", "Of forms.")]
+    row.refresh_from_db()
+    assert (row.name, row.definition, row.include) == ("form", "Of forms.", "")
+    again = {name: form[name].value() or "" for name in form.fields if name != "is_unverified"}
+    assert client(alice).post(address, again).status_code == 302
+    row.refresh_from_db()
+    assert (row.name, row.definition, row.include) == ("form", "Of shapes.", "Wrong rank.")
+
+
+def test_what_changed_elsewhere_is_told_and_hinders_nothing(book, lee, alice):
+    member(book.study, alice, "lead")
+    first, second = category(book, "type"), category(book, "shape")
+    typed = opened(alice, second) | {"definition": "Of shapes."}
+    client(lee).post(f"/books/codebook/categories/{first.uid}/", opened(lee, first) | {"name": "kind"})
+    told = client(alice).post(f"/books/codebook/categories/{second.uid}/", typed, follow=True)
+    assert "Meanwhile, elsewhere in the codebook: “type” was renamed “kind”." in told.content.decode()
+    second.refresh_from_db()
+    assert second.definition == "Of shapes."
+
+
+def test_a_question_that_somebody_else_changed_is_told_too(book, lee, alice):
+    member(book.study, alice, "lead")
+    address = "/books/codebook/facets/cause/"
+    given = {"name": "Cause", "kind": "nominal", "answers": "one", "decided": "blind", "version": "1"}
+    client(lee).post(address, given | {"name": "Root cause"})
+    told = client(alice).post(address, given | {"definition": "Why?"})
+    assert told.status_code == 400
+    assert "The facet “Cause” was renamed “Root cause”" in told.content.decode()
+    assert client(alice).post(address, given | {"definition": "Why?", "version": "2"}).status_code == 302
+
+
+def test_a_program_that_gives_the_version_it_read_is_told(book, lee):
+    row = category(book, "shape")
+    address = f"/api/v1/studies/books/codebook/categories/{row.uid}/"
+    api = client(lee)
+    assert api.patch(address, {"name": "form", "version": 1}, content_type="application/json").status_code == 200
+    told = api.patch(address, {"definition": "d", "version": 1}, content_type="application/json")
+    assert (told.status_code, told["Content-Type"]) == (409, "application/problem+json")
+    assert "was renamed “form”" in told.json()["detail"]
+    assert api.patch(address, {"definition": "d"}, content_type="application/json").status_code == 200
+
+
+# --- versions
+
+
+def test_a_version_is_downloaded_as_it_was(book, lee, alice):
+    row = category(book, "shape")
+    client(lee).post(f"/books/codebook/categories/{row.uid}/", opened(lee, row) | {"name": "form"})
+    answer_ = client(alice).get("/books/codebook/codebook.yaml", {"version": "1"})
+    assert answer_["Content-Disposition"] == 'attachment; filename="books-codebook-v1.yaml"'
+    assert "form" not in answer_.content.decode()
+
+
+def test_a_program_reads_a_version_and_what_it_differs_in(book, lee, alice):
+    row = category(book, "shape")
+    client(lee).post(f"/books/codebook/categories/{row.uid}/", opened(lee, row) | {"name": "form", "definition": "d"})
+    told = client(alice).get("/api/v1/studies/books/codebook/versions/2/").json()
+    assert (told["number"], told["since"], told["published_by"]) == (2, 1, "lee")
+    assert [each["says"] for each in told["differences"]] == [
+        "“shape” was renamed “form”",
+        "“form” was clarified: definition",
+    ]
+    assert told["differences"][1]["words"] == [{"what": "definition", "was": "", "now": "d"}]
+    assert client(alice).get("/api/v1/studies/books/codebook/versions/9/").status_code == 404
