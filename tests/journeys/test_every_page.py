@@ -99,6 +99,7 @@ def known(study: Study) -> dict[str, Any]:
         "/adjudication/audit/ bug": pick.bug.number,
         "/import/ number": 2,
         "/harvests/ number": 1,
+        "/sampling/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }
 

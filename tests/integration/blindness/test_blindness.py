@@ -25,7 +25,9 @@ from annotator.labeling.models import Assignment, Round
 from annotator.labeling.proposals import propose
 from annotator.labeling.submission import Submission
 from annotator.overview.closing import close_round
+from annotator.sampling.actions import draw_sample
 from annotator.sampling.models import Bug
+from annotator.sampling.rules import Rule
 from annotator.screening import actions as screening
 from annotator.screening.models import Reading
 from annotator.studies.models import Study
@@ -96,6 +98,7 @@ def world(db: Any) -> World:
     screen(read, bob, {1: "in", 2: "E1"})
     screening.close(screening=read, by=people["lee"])
     make_screening(study, reviewers=raters, by=people["lee"], name="Reading", count=2)
+    draw_sample(study=study, name="Main sample", rule=Rule(), seed=1, by=people["lee"])
     now_open = make_round(
         study, bugs=bugs[2:], raters=raters, by=people["lee"], name="Round 1", gate_coefficient="kappa"
     )
