@@ -7,6 +7,7 @@ from django.db import transaction
 from annotator.accounts.models import User
 from annotator.adjudication import deciding, settling
 from annotator.adjudication.deciding import Source
+from annotator.adjudication.grouped import note_for
 from annotator.adjudication.models import Dispute, Remark, Resolution, Stand
 from annotator.adjudication.positions import Positions, ids, positions_of
 from annotator.adjudication.queries import FINAL_KINDS
@@ -239,8 +240,8 @@ def _decide(
     verb: str,
     session: Session | None = None,
 ) -> list[Resolution]:
-    note = deciding.check_words(note)
     label = deciding.check_label(facet, categories)
+    note = deciding.check_words(note) or note_for(positions, facet, label)
     if reason not in Resolution.Reason.values:
         raise BadInput("Choose the reason of the disagreement.")
     if not note and positions.differs_from_all(facet.pk, ids(label)):

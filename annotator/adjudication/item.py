@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from annotator.accounts.models import User
 from annotator.adjudication.deciding import in_open_round
+from annotator.adjudication.grouped import Tree
 from annotator.adjudication.models import Dispute, Remark, Resolution
 from annotator.adjudication.positions import LETTERS as SIDES
 from annotator.adjudication.positions import Label, Positions, Side, basis_of, ids, positions_of, shuffled, sides_of
@@ -163,7 +164,9 @@ def words(label: Label) -> str:
 
 
 def picks_of(positions: Positions, facet: Facet, sides: Sequence[Side]) -> tuple[Pick, ...]:
-    """The sides' labels, each once, and what they propose now."""
+    """The sides' labels, each once, and what they propose now; codes as the category that they stand in."""
+    if facet.takes_codes:
+        return _grouped(positions, facet, sides)
     picks: list[Pick] = []
     known: set[frozenset[int]] = set()
     for side in sides:
@@ -180,9 +183,21 @@ def picks_of(positions: Positions, facet: Facet, sides: Sequence[Side]) -> tuple
     return tuple(picks)
 
 
+def _grouped(positions: Positions, facet: Facet, sides: Sequence[Side]) -> tuple[Pick, ...]:
+    """One for each category in which a side's codes stand; a code that waits is not a label to settle on."""
+    tree = Tree.of(facet)
+    letters: dict[Label, list[str]] = {}
+    for side in sides:
+        if label := tree.tops(positions.standing(side.rater.pk, facet.pk)):
+            letters.setdefault(label, []).append(side.letter)
+    return tuple(Pick(of[0], f"{words(label)} ({', '.join(of)})", label) for label, of in letters.items())
+
+
 def options_of(facet: Facet) -> tuple[Option, ...]:
     """All labels of the facet, for choosing another one."""
     rows = Category.objects.filter(facet=facet, state=Category.State.ACTIVE).select_related("parent")
+    if facet.takes_codes:
+        rows = rows.filter(is_code=False)
     if facet.is_verdict:
         rows = rows.filter(name__in=[Category.BUG, Category.NOT_A_BUG])
     return tuple(Option(category.uid, category.name, path_of(category)) for category in rows)

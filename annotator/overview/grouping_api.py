@@ -8,6 +8,7 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotator.adjudication.grouped import settle_grouped
 from annotator.codebook import coding
 from annotator.codebook.memos import write_memo
 from annotator.codebook.models import Category, Change, Facet
@@ -18,8 +19,8 @@ from annotator.studies.rest import StudyView
 from annotator.web.errors import BadInput
 
 PLACE, OUT, CATEGORY, NEW, CODES = "place", "take_out", "make_category", "new_category", "take_as_codes"
-MERGE, UNDO = "merge", "undo"
-ACTS = (PLACE, OUT, CATEGORY, NEW, CODES, MERGE, UNDO)
+MERGE, SETTLE, UNDO = "merge", "settle", "undo"
+ACTS = (PLACE, OUT, CATEGORY, NEW, CODES, MERGE, SETTLE, UNDO)
 
 
 class LikeShape(serializers.Serializer[Any]):
@@ -56,7 +57,8 @@ class BoardShape(serializers.Serializer[Any]):
 
 
 class StepShape(serializers.Serializer[Any]):
-    """A step: place codes `under` a category, take them out, make a category of one, a new one, merge, or take the last back."""
+    """A step: place codes `under` a category, take them out, make a category of one, a new one, merge, take the last back, or
+    settle the disputes that end with the grouping."""
 
     act = serializers.ChoiceField(ACTS)
     codes = serializers.ListField(child=serializers.CharField(max_length=12), required=False, default=list)
@@ -106,6 +108,8 @@ def step(facet: Facet, given: dict[str, Any], *, by: Any) -> Category | Change |
         return coding.new_category(facet=facet, by=by, **new)
     if act == CODES:
         return coding.take_as_codes(facet=facet, by=by)
+    if act == SETTLE:
+        return str(settle_grouped(study=facet.codebook.study, facet=facet, by=by))
     if act == MERGE:
         return grouping.merge(facet, sources=codes, into=given["under"], by=by, reason=reason)
     return grouping.undo(facet, by=by)

@@ -1,5 +1,6 @@
 """Open coding on one screen: codes on the left, categories beside them, what a code stands on next to both."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
+from annotator.adjudication.grouped import agreeing, settle_grouped
 from annotator.codebook import coding, wording
 from annotator.codebook.memos import write_memo
 from annotator.codebook.models import Category, Facet
@@ -52,31 +54,51 @@ def act(facet: Facet, sent: Any, *, by: User) -> str:
     """Do what the pressed button says; what was done, in a sentence."""
     codes = sent.getlist("code")
     if target := sent.get("under", ""):
-        change = coding.place(facet=facet, codes=codes, under=target, by=by)
-        return f"{change.reason}."
-    if beside := sent.get("with", ""):
-        code, _, target = beside.partition(" ")
-        return f"{coding.place(facet=facet, codes=[code], under=target, by=by).reason}."
-    if twins := sent.get("merge", ""):
-        code, _, target = twins.partition(" ")
-        change = grouping.merge(facet, sources=[code], into=target, by=by)
-        return f"{wording.sentence(change)}{'' if change.applied_at else ', once the open rounds have closed'}."
-    if code := sent.get("category", ""):
-        return f"{coding.make_category(facet=facet, code=code, by=by).reason}."
-    wanted = sent.get("act", "")
-    if wanted == "to":
-        change = coding.place(facet=facet, codes=codes, under=sent.get("to", ""), by=by)
-    elif wanted == "out":
-        change = coding.take_out(facet=facet, codes=codes, by=by)
-    elif wanted == "codes":
-        change = coding.take_as_codes(facet=facet, by=by)
-    elif wanted == "undo":
-        return grouping.undo(facet, by=by)
-    elif wanted == "new":
-        return new(facet, sent, codes, by=by)
-    else:
+        return f"{coding.place(facet=facet, codes=codes, under=target, by=by).reason}."
+    for name, do in OF_ONE_CODE.items():
+        if pressed := sent.get(name, ""):
+            code, _, target = pressed.partition(" ")
+            return do(facet, code, target, by=by)
+    do_all = OF_THE_BOARD.get(sent.get("act", ""))
+    if do_all is None:
         raise BadInput("The page sent an act that is not known. Load it again.")
-    return f"{change.reason}."
+    return do_all(facet, sent, codes, by=by)
+
+
+def beside(facet: Facet, code: str, target: str, *, by: User) -> str:
+    return f"{coding.place(facet=facet, codes=[code], under=target, by=by).reason}."
+
+
+def merge(facet: Facet, code: str, target: str, *, by: User) -> str:
+    change = grouping.merge(facet, sources=[code], into=target, by=by)
+    return f"{wording.sentence(change)}{'' if change.applied_at else ', once the open rounds have closed'}."
+
+
+def category(facet: Facet, code: str, target: str, *, by: User) -> str:
+    return f"{coding.make_category(facet=facet, code=code, by=by).reason}."
+
+
+def put(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
+    return f"{coding.place(facet=facet, codes=codes, under=sent.get('to', ''), by=by).reason}."
+
+
+def out(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
+    return f"{coding.take_out(facet=facet, codes=codes, by=by).reason}."
+
+
+def as_codes(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
+    return f"{coding.take_as_codes(facet=facet, by=by).reason}."
+
+
+def undo(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
+    return grouping.undo(facet, by=by)
+
+
+def settle(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
+    count = settle_grouped(study=facet.codebook.study, facet=facet, by=by)
+    if not count:
+        raise BadInput("No dispute ends with the grouping. What is left is for the raters to talk over.")
+    return f"{count} dispute{'' if count == 1 else 's'} settled by the grouping."
 
 
 def new(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
@@ -87,6 +109,17 @@ def new(facet: Facet, sent: Any, codes: list[str], *, by: User) -> str:
         facet=facet, name=name, definition=sent.get("definition", "").strip(), codes=codes, by=by
     )
     return f"{made.name} is a category{f', with {len(codes)} of the codes' if codes else ''}."
+
+
+OF_ONE_CODE: dict[str, Callable[..., str]] = {"with": beside, "merge": merge, "category": category}
+OF_THE_BOARD: dict[str, Callable[..., str]] = {
+    "to": put,
+    "out": out,
+    "codes": as_codes,
+    "undo": undo,
+    "settle": settle,
+    "new": new,
+}
 
 
 def page(request: Request, study: Study, facet: Facet, *, said: str = "", problem: str = "") -> HttpResponse:
@@ -108,6 +141,7 @@ def page(request: Request, study: Study, facet: Facet, *, said: str = "", proble
         "here": reverse("coding:board", args=[study.slug, facet.key]),
         "is_swap": bool(request.htmx),
         "facets": other_facets(study, facet),
+        "agreeing": agreeing(study, facet) if is_lead else 0,
         "proposed": proposals.of_study(study).filter(category__facet=facet, state="new"),
     }
     template = "codebook/_board.html" if request.htmx else "codebook/board.html"
