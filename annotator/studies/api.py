@@ -1,11 +1,8 @@
 """A study's people and protocol over REST: what the pages can do, under the same rules."""
 
-from typing import Any, cast
-
 from django.db.models import QuerySet
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
-from rest_framework.decorators import api_view
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,8 +16,6 @@ from annotator.studies.rest import StudyList, StudyView
 
 
 class OneStudy(StudyView):
-    """A study of yours. A lead may give it another title or question."""
-
     @extend_schema(responses=shapes.StudySerializer)
     def get(self, request: Request, slug: str) -> Response:
         """A study of yours."""
@@ -52,88 +47,78 @@ class Members(StudyList):
         return [members[user] for user in rows]
 
 
-@extend_schema(request=shapes.MemberInput, responses=shapes.MemberSerializer(many=True))
-@api_view(["PUT"])
-def member(request: Request, slug: str, username: str) -> Response:
-    """Exactly these roles; with none the person leaves."""
-    found = study_for(request.user, slug, Role.LEAD)
-    person = queries.person_in(found, username)
-    given = _given(shapes.MemberInput, request)
-    actions.set_roles(study=found, user=person, roles=given["roles"], by=_me(request))
-    if given["roles"]:
-        actions.describe_member(
-            study=found, user=person, experience=given["experience"], tie=given["tie"], by=_me(request)
-        )
-    return Response(shapes.MemberSerializer(queries.members_of(found), many=True).data)
+class Member(StudyView):
+    @extend_schema(request=shapes.MemberInput, responses=shapes.MemberSerializer(many=True))
+    def put(self, request: Request, slug: str, username: str) -> Response:
+        """Exactly these roles; with none the person leaves."""
+        study = self.study(Role.LEAD)
+        person, given = queries.person_in(study, username), self.given(shapes.MemberInput)
+        actions.set_roles(study=study, user=person, roles=given["roles"], by=self.me)
+        if given["roles"]:
+            described = {"experience": given["experience"], "tie": given["tie"]}
+            actions.describe_member(study=study, user=person, by=self.me, **described)
+        return Response(shapes.MemberSerializer(queries.members_of(study), many=True).data)
 
 
 # --- invitations
 
 
-@extend_schema(methods=["GET"], responses=shapes.InvitationSerializer(many=True))
-@extend_schema(methods=["POST"], request=shapes.InvitationInput, responses={201: shapes.LinkSerializer})
-@api_view(["GET", "POST"])
-def invitations(request: Request, slug: str) -> Response:
-    """Invitations that still work; POST makes one and shows its link this once."""
-    found = study_for(request.user, slug, Role.LEAD)
-    if request.method == "GET":
-        return Response(shapes.InvitationSerializer(queries.open_invitations(found), many=True).data)
-    _, secret = actions.invite(study=found, by=_me(request), **_given(shapes.InvitationInput, request))
-    return Response({"link": request.build_absolute_uri(reverse("studies:join", args=[secret]))}, status=201)
+class Invitations(StudyView):
+    @extend_schema(responses=shapes.InvitationSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Invitations that still work."""
+        rows = queries.open_invitations(self.study(Role.LEAD))
+        return Response(shapes.InvitationSerializer(rows, many=True).data)
+
+    @extend_schema(request=shapes.InvitationInput, responses={201: shapes.LinkSerializer})
+    def post(self, request: Request, slug: str) -> Response:
+        """Invite: the link is shown this once."""
+        study = self.study(Role.LEAD)
+        _, secret = actions.invite(study=study, by=self.me, **self.given(shapes.InvitationInput))
+        return Response({"link": request.build_absolute_uri(reverse("studies:join", args=[secret]))}, status=201)
 
 
-@extend_schema(request=None, responses={204: None})
-@api_view(["DELETE"])
-def invitation(request: Request, slug: str, key: str) -> Response:
-    """Revoke an invitation."""
-    found = study_for(request.user, slug, Role.LEAD)
-    actions.revoke_invitation(invitation=queries.invitation_named(found, key), by=_me(request))
-    return Response(status=204)
+class Invitation(StudyView):
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, slug: str, key: str) -> Response:
+        """Revoke an invitation."""
+        invitation = queries.invitation_named(self.study(Role.LEAD), key)
+        actions.revoke_invitation(invitation=invitation, by=self.me)
+        return Response(status=204)
 
 
-@extend_schema(request=shapes.JoinInput, responses=shapes.StudySerializer)
-@api_view(["POST"])
-def join(request: Request) -> Response:
-    """Join a study by the token of an invitation."""
-    joined = actions.accept(secret=_given(shapes.JoinInput, request)["token"], user=_me(request))
-    return Response(shapes.StudySerializer(study_for(request.user, joined.slug)).data)
+class Join(StudyView):
+    @extend_schema(request=shapes.JoinInput, responses=shapes.StudySerializer)
+    def post(self, request: Request) -> Response:
+        """Join a study by the token of an invitation."""
+        joined = actions.accept(secret=self.given(shapes.JoinInput)["token"], user=self.me)
+        return Response(shapes.StudySerializer(study_for(self.me, joined.slug)).data)
 
 
 # --- the protocol
 
 
-@extend_schema(methods=["GET"], responses=shapes.ProtocolSerializer)
-@extend_schema(methods=["PUT"], request=shapes.ProtocolInput, responses=shapes.ProtocolSerializer)
-@api_view(["GET", "PUT"])
-def protocol(request: Request, slug: str) -> Response:
-    """How labels are decided; PUT is a deviation with its reason."""
-    found = study_for(request.user, slug, *([] if request.method == "GET" else [Role.LEAD]))
-    if request.method == "PUT":
+class OneProtocol(StudyView):
+    @extend_schema(responses=shapes.ProtocolSerializer)
+    def get(self, request: Request, slug: str) -> Response:
+        """How labels are decided."""
+        return Response(protocol_of(self.study()).as_dict())
+
+    @extend_schema(request=shapes.ProtocolInput, responses=shapes.ProtocolSerializer)
+    def put(self, request: Request, slug: str) -> Response:
+        """Deviate from the protocol, with a reason."""
+        study = self.study(Role.LEAD)
         filled = shapes.ProtocolInput(data=request.data)
         filled.is_valid(raise_exception=True)
-        actions.change_protocol(
-            study=found, protocol=filled.protocol(), reason=filled.validated_data["reason"], by=_me(request)
-        )
-        found.refresh_from_db()
-    return Response(protocol_of(found).as_dict())
+        reason = filled.validated_data["reason"]
+        actions.change_protocol(study=study, protocol=filled.protocol(), reason=reason, by=self.me)
+        study.refresh_from_db()
+        return Response(protocol_of(study).as_dict())
 
 
-@extend_schema(responses=shapes.DeviationSerializer(many=True))
-@api_view(["GET"])
-def deviations(request: Request, slug: str) -> Response:
-    """What changed since the protocol was laid down, newest first."""
-    rows = study_for(request.user, slug).deviations.select_related("by").order_by("-at", "-pk")
-    return Response(shapes.DeviationSerializer(rows, many=True).data)
-
-
-# --- in common
-
-
-def _given(shape: type[Any], request: Request) -> dict[str, Any]:
-    filled = shape(data=request.data)
-    filled.is_valid(raise_exception=True)
-    return cast(dict[str, Any], filled.validated_data)
-
-
-def _me(request: Request) -> User:
-    return cast(User, request.user)
+class Deviations(StudyView):
+    @extend_schema(responses=shapes.DeviationSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """What changed since the protocol was laid down, newest first."""
+        rows = self.study().deviations.select_related("by").order_by("-at", "-pk")
+        return Response(shapes.DeviationSerializer(rows, many=True).data)
