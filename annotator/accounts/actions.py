@@ -5,15 +5,18 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.db.models import ProtectedError
 from django.utils import timezone
 
 from annotator.accounts.keys import digest_of, new_secret
 from annotator.accounts.models import USERNAME, PasswordLink, Token, User
 from annotator.history.actions import record
 from annotator.web.errors import BadInput, Refused
+from annotator.web.withdrawing import Brought, of_spans
 
 SCOPES = ("read", "write", "runner")
 LONGEST_DAYS = 366
@@ -94,6 +97,19 @@ def _line(text: str, what: str, limit: int) -> str:
     if len(text) > limit or CONTROL.search(text):
         raise BadInput(f"{what} is one line of at most {limit} characters.")
     return text
+
+
+@transaction.atomic
+def withdraw_people(*, brought: Brought) -> None:
+    """Inside the undo of an import: accounts that it made, which nobody has used and nothing points at by now."""
+    never = User.objects.filter(last_login=None, password__startswith=UNUSABLE_PASSWORD_PREFIX)
+    for rows in of_spans(User, brought.get("user", [])):
+        for user in rows & never:
+            try:
+                with transaction.atomic():
+                    user.delete()
+            except ProtectedError:
+                continue
 
 
 # --- one-time links for a new password

@@ -82,6 +82,7 @@ def finish(row: Import, report: dict[str, Any], stored: Stored | None, *, by: Us
     row.state = Import.State.FAILED if report["errors"] else Import.State.DONE
     created = stored.created if stored else {}
     row.report, row.created_ids = report, {table: spans_of(ids) for table, ids in created.items() if ids}
+    row.filled = {what: values for what, values in stored.filled.items() if values} if stored else {}
     row.rows_done = row.rows_total = report["rows"]
     row.lease_until, row.lease_owner, row.finished_at = None, "", timezone.now()
     row.save()

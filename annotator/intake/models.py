@@ -36,6 +36,8 @@ class Import(models.Model):
     created_ids: "models.JSONField[Any, Any]" = models.JSONField(
         default=dict
     )  # {table: [[first id, last id], …]}, for undo
+    # what it filled into rows that were there, for undo: titles and columns by item and context, notes by turn
+    filled: "models.JSONField[Any, Any]" = models.JSONField(default=dict)
     lease_owner = models.CharField(max_length=100, blank=True)
     lease_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-Spans = list[list[int]]
+from annotator.web.withdrawing import Spans
 
 
 def spans_of(ids: Iterable[int]) -> Spans:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from annotator.accounts.models import User
 from annotator.adjudication.finals import Final, import_finals
@@ -26,9 +27,10 @@ Created = dict[str, list[int]]
 
 @dataclass(slots=True)
 class Stored:
-    """What the import made: ids by table, for undo, and the rounds that it touched."""
+    """What the import made: ids by table, what it filled elsewhere, both for undo; and the rounds that it touched."""
 
     created: Created = field(default_factory=lambda: defaultdict(list))
+    filled: dict[str, dict[int, Any]] = field(default_factory=lambda: defaultdict(dict))  # into rows that were there
     rounds: list[Round] = field(default_factory=list)
 
 
@@ -101,6 +103,7 @@ class Storer:
         if self.plan.titles:
             titles = {item.id: title for item, title in self.plan.titles.items() if item.id}
             collection.name_items(titles=titles)
+            self.stored.filled["title"] = titles
 
     def store_repositories(self, items: list[PlannedItem]) -> None:
         """Found by what the sheet calls it, else by its place; else new."""
@@ -154,6 +157,7 @@ class Storer:
             pk, stored = self.known.contexts.get((item.id or 0, ordinal), (0, {}))
             if pk:
                 wider[pk] = {**values, **stored}
+                self.stored.filled["context"][pk] = [name for name in values if name not in stored]
             else:
                 new.append((item.id or 0, ordinal, values))
         present = Context.objects.filter(item__study=self.study)
@@ -239,7 +243,10 @@ class Storer:
         ]
         ids = labeling.add_turns(round_=round_, rows=rows)
         self.stored.created["assignment"] += [ids[row.bug_id, row.rater_id] for row in rows]
-        labeling.add_notes(notes={t.id: (t.note, t.confidence) for t in mine if t.id and t.has_new_note})
+        notes = {t.id: (t.note, t.confidence) for t in mine if t.id and t.has_new_note}
+        before = {pk: (note, sure) for pk, note, sure in self.known.turns.values()}
+        self.stored.filled["note"] |= {pk: where_blank(before[pk], said) for pk, said in notes.items()}
+        labeling.add_notes(notes=notes)
         return ids
 
     def sheet_answers(self, planned: PlannedRound, turns: dict[tuple[int, int], int]) -> Iterable[labeling.SheetAnswer]:
@@ -264,3 +271,8 @@ class Storer:
     def final(self, bug: int, facet: int, said: Said) -> Final:
         categories = [self.category(facet, category) for category in said.categories]
         return Final(bug_id=bug, facet_id=facet, category_ids=categories, cell=said.cell)
+
+
+def where_blank(before: tuple[str, str], after: tuple[str, str]) -> list[str]:
+    """What was filled: note and confidence, each empty where there was one."""
+    return ["" if old else new for old, new in zip(before, after, strict=True)]

@@ -14,8 +14,15 @@ from annotator.codebook.queries import present_version
 from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.studies.models import Study
 from annotator.web.bulk import insert_rows, refresh_statistics
+from annotator.web.withdrawing import Brought, take_out
 
 BATCH = 500
+KINDS = (
+    ("answer", Answer, "an answer"),
+    ("assignment", Assignment, "a rater's turn"),
+    ("round_bug", RoundBug, "a bug of a round"),
+    ("round", Round, "a round"),
+)
 TURN = ("bug_id", "rater_id", "position", "confidence", "note", "not_a_bug_reason")
 ANSWER = ("assignment_id", "bug_id", "rater_id", "facet_id", "category_id", "slot", "cell")
 
@@ -121,3 +128,19 @@ def finish_sheet(*, round_: Round) -> None:
     refresh_statistics(Assignment, Answer, RoundBug)
     most = RoundBug.objects.filter(round=round_).aggregate(most=Max("overlap"))["most"] or 0
     Round.objects.filter(pk=round_.pk).update(overlap=most, codebook_version=present_version(round_.study_id))
+
+
+@transaction.atomic
+def withdraw_sheet(*, brought: Brought) -> None:
+    """Answers, turns and rounds that a sheet brought, taken back inside the undo of its import."""
+    take_out(brought, KINDS)
+
+
+@transaction.atomic
+def take_back_notes(*, notes: Mapping[int, tuple[str, str]]) -> None:
+    """Note and confidence that a sheet filled into turns that were there, by id; empty where it filled nothing."""
+    for turn in Assignment.objects.filter(pk__in=notes):
+        note, confidence = notes[turn.pk]
+        turn.note = "" if note and turn.note == note else turn.note
+        turn.confidence = "" if confidence and turn.confidence == confidence else turn.confidence
+        turn.save(update_fields=["note", "confidence"])

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from django.db import IntegrityError, transaction
 from django.utils import timezone
@@ -16,6 +16,7 @@ from annotator.studies.access import may_reset
 from annotator.studies.models import Deviation, Invitation, Membership, Role, Study
 from annotator.studies.protocol import Protocol, protocol_of
 from annotator.web.errors import BadInput, Refused
+from annotator.web.withdrawing import Brought, of_spans
 
 SLUG = re.compile(r"[a-z0-9-]{1,60}\Z")
 TAKEN_BY_PAGES = {
@@ -125,6 +126,15 @@ def set_roles(*, study: Study, user: User, roles: Sequence[str], by: User) -> No
     for role in set(roles) - set(old):
         Membership.objects.create(study=study, user=user, role=role)
     _record_member("changed roles" if roles else "removed a member", study, user, by=by, old=old, new=sorted(roles))
+
+
+@transaction.atomic
+def withdraw_members(*, study: Study, brought: Brought, staying: Collection[int], by: User) -> None:
+    """Inside the undo of an import: roles that it gave to people who never signed in, but those of `staying`, by id."""
+    for rows in of_spans(Membership, brought.get("membership", [])):
+        for member in rows.filter(study=study, user__last_login=None).exclude(user__in=staying).select_related("user"):
+            member.delete()
+            _record_member("removed a member", study, member.user, by=by, old=[member.role], why="import undone")
 
 
 @transaction.atomic
