@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from annotator.accounts.models import User
 from annotator.adjudication.queries import final_labels
 from annotator.codebook.models import Category, Facet
+from annotator.labeling.models import Round, RoundBug
 from annotator.sampling import actions
 from annotator.sampling.models import Bug, Drawn, Sample, TopUp
 from annotator.sampling.queries import Replacement, replacements
@@ -28,9 +29,13 @@ class Change:
 
 
 def denied(study: Study) -> "QuerySet[Bug]":
-    """Bugs that are still studied though their final verdict, of rounds that are over, is that they are none."""
+    """Bugs that are still studied though their final verdict, of rounds that are over, is that they are none.
+
+    What is being labelled again waits: its verdict may change, and its raters are not shown what it was.
+    """
     verdict = final_labels(study).filter(NOT_A_BUG, facet__key=Facet.VERDICT, bug=OuterRef("pk"))
-    return Bug.objects.staying().filter(Exists(verdict), study=study)
+    again = RoundBug.objects.filter(bug=OuterRef("pk"), round__state=Round.State.OPEN)
+    return Bug.objects.staying().filter(Exists(verdict), ~Exists(again), study=study)
 
 
 def changes(study: Study) -> list[Change]:

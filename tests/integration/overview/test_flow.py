@@ -251,7 +251,7 @@ def test_what_screening_says_falls_out_by_reason(study, items, alice, bob, lee):
     }
     sample = draw_sample(study=study, name="Main sample", rule=Rule(kind="newest", count=3), seed=1, by=lee)
     take_up(sample=sample, by=lee)
-    assert told(study)["included"] == (6, {"dropped: no criterion given": 1, "not drawn: reserve": 2})
+    assert told(study)["included"] == (6, {"dropped: A feature after all.": 1, "not drawn: reserve": 2})
     assert told(study)["sampled"] == (3, {})
 
 

@@ -71,6 +71,12 @@ def test_of_an_open_round_nothing_is_known(study, sample, alice, bob, lee):
     assert [bug.number for bug in denied(study)] == [1]
 
 
+def test_what_is_being_labelled_again_waits(study, sample, alice, bob, lee):
+    say(study, by_number(1, 2), "not a bug")
+    make_round(study, bugs=by_number(1), raters=[alice, bob], by=lee, kind="relabel")
+    assert [bug.number for bug in denied(study)] == [2]
+
+
 def test_a_bug_of_no_sample_leaves_without_a_successor(study, sample, lee):
     (bug,) = add_bugs(study=study, places=[(by_number(1)[0].item, 2)], by=lee)
     other = fill_pool(study, {"corvid/corvid": 1})
