@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef
 from django.urls import reverse
 
 from annotator.agreement import charts, gating
+from annotator.agreement.confused import Confused, confused
 from annotator.agreement.entries import Entry
 from annotator.agreement.numbers import percent
 from annotator.agreement.queries import entries_by_round, entries_of
@@ -295,6 +296,11 @@ class Page:
     @property
     def never_given(self) -> list[str]:
         return [row["category"] for row in self.entry["categories"] if not any(row["votes"])] if self.entry else []
+
+    @cached_property
+    def confused(self) -> list[Confused]:
+        """Pairs for which a note is worth its while: of the answers as given, on which such notes can stand."""
+        return confused(self.study, self.entry) if self.entry and self.level == ANSWERED else []
 
     @cached_property
     def matrix(self) -> Matrix | None:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.codebook import api
+from annotator.codebook import apart_api, api
 
 app_name = "codebook-api"
 BOOK = "studies/<slug:slug>/codebook/"
@@ -13,6 +13,7 @@ urlpatterns = [
     path(f"{BOOK}versions/<int:number>/", api.version, name="version"),
     path(f"{BOOK}facets/", api.facets, name="facets"),
     path(f"{BOOK}facets/<slug:facet>/", api.facet, name="facet"),
+    path(f"{BOOK}facets/<slug:facet>/apart/", apart_api.Notes.as_view(), name="apart"),
     path(f"{BOOK}facets/<slug:facet>/categories/", api.categories, name="categories"),
     path(f"{BOOK}categories/<slug:uid>/", api.category, name="category"),
     path(f"{BOOK}categories/<slug:uid>/restore/", api.restore, name="restore"),

@@ -148,6 +148,19 @@ class _Facet:
         for uid, was in self.before.items():
             if uid not in self.after:
                 yield Difference(DELETED, self.new.id, f"{quoted(was.name)} was deleted", uid)
+        yield from self._apart()
+
+    def _apart(self) -> Iterator[Difference]:
+        """Notes on pairs, by the ids of both."""
+        was, now = _notes(self.old, self.ids_before), _notes(self.new, self.ids_after)
+        for pair in [*now, *(pair for pair in was if pair not in now)]:
+            before, after = was.get(pair, ""), now.get(pair, "")
+            if before != after and pair <= self.before.keys() | self.after.keys():
+                first, second = sorted(pair, key=list({**self.after, **self.before}).index)
+                done = "was written" if not before else "was changed" if after else "was withdrawn"
+                said = f"How to tell {quoted(self.name(first))} from {quoted(self.name(second))} {done}"
+                words = (("how to tell them apart", before, after),)
+                yield Difference(CLARIFIED, self.new.id, said, first, words=words, others=frozenset([second]))
 
     def _shape(self) -> Iterator[Difference]:
         if self.old.title != self.new.title:
@@ -225,6 +238,10 @@ def _plain(value: object) -> str:
     if isinstance(value, tuple):
         return "\n".join(map(str, value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _notes(facet: FacetDoc, ids: Mapping[str, str]) -> dict[frozenset[str], str]:
+    return {frozenset(ids.get(name, "") for name in note.names): note.text for note in facet.tell_apart}
 
 
 def _by_name(facet: FacetDoc) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +38,19 @@ class CategoryDoc:
     redefined_in: int = 0  # number of the version that last changed its meaning
 
 
+@dataclass(frozen=True, slots=True)
+class ApartDoc:
+    """How to tell two categories of a facet apart, which it names."""
+
+    first: str
+    second: str
+    text: str
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset((self.first, self.second))
+
+
 Below = dict[str, list[CategoryDoc]]
 
 
@@ -56,6 +69,7 @@ class FacetDoc:
     hotkey: str = ""
     retired: bool = False
     categories: tuple[CategoryDoc, ...] = ()
+    tell_apart: tuple[ApartDoc, ...] = ()
 
     @property
     def title(self) -> str:
@@ -74,7 +88,8 @@ class FacetDoc:
         old = {c.id: c for c in self.categories}
         renamed = {old[key].name: c.name for key, c in new.items() if key in old}
         kept = (new.get(c.id) or replace(c, parent=renamed.get(c.parent, c.parent)) for c in self.categories)
-        return replace(self, categories=(*kept, *(c for c in categories if c.id not in old)))
+        changed = replace(self, categories=(*kept, *(c for c in categories if c.id not in old)), tell_apart=())
+        return replace(changed, tell_apart=tuple(_renamed(self.tell_apart, renamed, changed.active)))
 
     def below(self) -> Below:
         """The active categories by their parent's name."""
@@ -137,6 +152,15 @@ class Document:
         """What a person has to write down: built-in parts that nobody changed are left out."""
         facets = tuple(_without_untouched(f) for f in self.facets if _bare(f) != _bare(verdict()))
         return replace(self, facets=facets)
+
+
+def _renamed(notes: Iterable[ApartDoc], names: dict[str, str], active: Iterable[CategoryDoc]) -> Iterator[ApartDoc]:
+    """A note stays as long as both of its categories are in use."""
+    known = {category.name for category in active}
+    for note in notes:
+        found = replace(note, first=names.get(note.first, note.first), second=names.get(note.second, note.second))
+        if found.names <= known:
+            yield found
 
 
 def not_applicable() -> CategoryDoc:
@@ -207,7 +231,10 @@ _CATEGORY_KEYS = (
 
 def _facet(facet: FacetDoc) -> dict[str, Any]:
     rest = {k: getattr(facet, k) for k in _FACET_KEYS if getattr(facet, k) != getattr(_FACET, k)}
-    return {"id": facet.id, "name": facet.title, **rest, "categories": [_category(c) for c in facet.categories]}
+    apart = [{"between": [note.first, note.second], "text": note.text} for note in facet.tell_apart]
+    categories = [_category(c) for c in facet.categories]
+    told = {"id": facet.id, "name": facet.title, **rest, "categories": categories}
+    return {**told, "tell_apart": apart} if apart else told
 
 
 def _category(category: CategoryDoc) -> dict[str, Any]:

@@ -199,5 +199,26 @@ class NewFacetForm(FacetForm):
     field_order = ["key", "name"]
 
 
+class ApartForm(forms.Form):
+    """A pair of categories, and how to tell them apart."""
+
+    first = forms.ChoiceField(label="One category", widget=forms.Select(attrs={"class": "full"}))
+    second = forms.ChoiceField(label="The other", widget=forms.Select(attrs={"class": "full"}))
+    text = forms.CharField(
+        label="How to tell them apart",
+        required=False,
+        max_length=10_000,
+        widget=_area(3),
+        help_text="Raters see it when either is chosen. Empty, the pair has no note any more.",
+    )
+
+    def __init__(self, *args: Any, facet: Facet, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        rows = facet.categories.filter(state=Category.State.ACTIVE, is_not_applicable=False)
+        choices = [(row.uid, row.name[:80]) for row in rows]
+        for name in ("first", "second"):
+            self.fields[name].choices = choices  # type: ignore[attr-defined]  # a field with choices
+
+
 class FileForm(forms.Form):
     file = forms.FileField(label="Codebook file", help_text="YAML, at most 500 kB.")

@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.codebook import actions, coding, publishing, wording
+from annotator.codebook import actions, coding, publishing, tell_apart, wording
 from annotator.codebook.changes import CategoryChange, given_by, values_of
 from annotator.codebook.effects import carry_out
 from annotator.codebook.meanwhile import refuse_changed
@@ -154,6 +154,8 @@ def _undo_later(change: Change, *, by: User, reason: str, waits: bool, answered_
 def _undo_now(change: Change, *, by: User, reason: str) -> None:
     if "places" in change.new:
         coding.undo(change=change, by=by)
+    elif "tell_apart" in change.new:
+        tell_apart.put_back(change=change, by=by)
     elif change.act in (Act.RENAME, Act.CLARIFY, Act.MOVE):
         _undo_edit(change, by=by, reason=reason)
     elif change.act == Act.RETIRE:

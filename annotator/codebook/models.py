@@ -207,6 +207,13 @@ class Change(models.Model):
         return f"change {self.number}"
 
 
+class TellApartQuerySet(models.QuerySet["TellApart"]):
+    def in_use(self) -> "TellApartQuerySet":
+        """Notes as they stand, between categories that can both be chosen."""
+        both = Q(first__state=Category.State.ACTIVE, second__state=Category.State.ACTIVE)
+        return self.filter(both, is_current=True).select_related("first__facet", "second").order_by("pk")
+
+
 class TellApart(models.Model):
     """How to tell two categories apart that raters confuse."""
 
@@ -216,6 +223,8 @@ class TellApart(models.Model):
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField(auto_now_add=True)
     is_current = models.BooleanField(default=True)
+
+    objects = TellApartQuerySet.as_manager()
 
     class Meta:
         constraints = [

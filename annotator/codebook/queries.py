@@ -1,13 +1,13 @@
 """Reading a codebook: as a document, by the names people use, and whether anything stands on it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from django.db.models import Model
 
-from annotator.codebook.document import CategoryDoc, Document, FacetDoc
-from annotator.codebook.models import Category, Codebook, Facet, Version
+from annotator.codebook.document import ApartDoc, CategoryDoc, Document, FacetDoc
+from annotator.codebook.models import Category, Codebook, Facet, TellApart, Version
 from annotator.studies.models import Study
 
 
@@ -21,21 +21,24 @@ def present_version(study_id: int) -> Version | None:
 
 
 def as_document(codebook: Codebook) -> Document:
-    """The codebook as it stands, retired parts and permanent ids included. Two queries."""
+    """The codebook as it stands, retired parts and permanent ids included. Three queries."""
     categories: dict[int, list[Category]] = {}
     rows = Category.objects.exclude(state=Category.State.PROPOSED)  # those are their proposers' alone
     for category in rows.filter(facet__codebook=codebook):
         categories.setdefault(category.facet_id, []).append(category)
     facets = Facet.objects.filter(codebook=codebook)
+    apart: dict[int, list[TellApart]] = {}
+    for note in TellApart.objects.in_use().filter(first__facet__codebook=codebook):
+        apart.setdefault(note.first.facet_id, []).append(note)
     return Document(
         title=codebook.title,
         description=codebook.description,
         source=codebook.source,
-        facets=tuple(facet_doc(facet, categories.get(facet.pk, [])) for facet in facets),
+        facets=tuple(facet_doc(facet, categories.get(facet.pk, []), apart.get(facet.pk, [])) for facet in facets),
     )
 
 
-def facet_doc(facet: Facet, categories: list[Category]) -> FacetDoc:
+def facet_doc(facet: Facet, categories: list[Category], apart: Iterable[TellApart] = ()) -> FacetDoc:
     by_id: dict[int | None, Category] = {category.pk: category for category in categories}
     return FacetDoc(
         id=facet.key,
@@ -49,6 +52,7 @@ def facet_doc(facet: Facet, categories: list[Category]) -> FacetDoc:
         hotkey=facet.hotkey,
         retired=facet.retired_at is not None,
         categories=tuple(category_doc(category, by_id) for category in categories),
+        tell_apart=tuple(ApartDoc(note.first.name, note.second.name, note.text) for note in apart),
     )
 
 

@@ -18,6 +18,7 @@ MAX_BYTES = 500_000
 MAX_FACETS = 40
 MAX_CATEGORIES = 5_000
 MAX_DEPTH = 6
+MAX_NOTES = 2_000
 NAME, TITLE, KEY, TEXT, EXAMPLES = 600, 200, 60, 10_000, 50
 FACET_NAME = 120
 
@@ -143,6 +144,7 @@ FACET_KEYS = frozenset(
         "hotkey",
         "retired",
         "categories",
+        "tell_apart",
     ]
 )
 
@@ -169,8 +171,10 @@ def _facet(raw: Any, number: int) -> doc.FacetDoc:
         retired=_flag(raw, "retired", where),
         categories=tuple(_category(c, where) for c in _list(raw, "categories", where, limit=MAX_CATEGORIES)),
     )
-    facet = replace(facet, name=facet.title)
+    notes = tuple(_apart(n, where) for n in _list(raw, "tell_apart", where, limit=MAX_NOTES))
+    facet = replace(facet, name=facet.title, tell_apart=notes)
     _check_names(facet, where)
+    _check_apart(facet, where)
     _check_parents(facet, where)
     _check_order(facet, where)
     _check_builtins(facet, where)
@@ -247,6 +251,32 @@ def _check_names(facet: doc.FacetDoc, where: str) -> None:
     ids = [c.id for c in facet.categories if c.id]
     if len(ids) != len(set(ids)):
         raise BadInput(f"{where} gives two categories the same id: remove one of the ids.")
+
+
+def _apart(raw: Any, facet: str) -> doc.ApartDoc:
+    where = f"A note of {facet[0].lower()}{facet[1:]} under “tell_apart”"
+    raw = _mapping(raw, where, {"between", "text"})
+    names = _texts(raw, "between", where, limit=NAME)
+    if len(names) != 2 or names[0] == names[1]:
+        raise BadInput(f"{where} needs “between” with two different categories, such as [crash, hang].")
+    text = _text(raw, "text", where)
+    if not text.strip():
+        raise BadInput(f"{where} has no “text” that says how to tell them apart.")
+    return doc.ApartDoc(names[0], names[1], text)
+
+
+def _check_apart(facet: doc.FacetDoc, where: str) -> None:
+    known, seen = {category.name for category in facet.active}, set()
+    for note in facet.tell_apart:
+        for name in (note.first, note.second):
+            if name not in known:
+                hint = _did_you_mean(name, known)
+                raise BadInput(f"{where}: a note tells “{_short(name)}” apart, which is no category of it{hint}.")
+        if note.names in seen:
+            raise BadInput(
+                f"{where} tells “{_short(note.first)}” and “{_short(note.second)}” apart twice: keep one note."
+            )
+        seen.add(note.names)
 
 
 def _check_parents(facet: doc.FacetDoc, where: str) -> None:

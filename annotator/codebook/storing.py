@@ -1,10 +1,12 @@
 """A document's rows: written in bulk, level by level."""
 
-from django.db.models import QuerySet
+from collections.abc import Mapping
+
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from annotator.codebook.document import CategoryDoc, Document, FacetDoc, not_applicable
-from annotator.codebook.models import Category, Codebook, Facet, new_uid
+from annotator.codebook.document import ApartDoc, CategoryDoc, Document, FacetDoc, not_applicable
+from annotator.codebook.models import Category, Codebook, Facet, Memo, PathRule, TellApart, new_uid
 
 Uids = dict[tuple[str, str], str]  # (facet's key, category's name): the id it had before
 
@@ -45,6 +47,12 @@ def _store_categories(row: Facet, facet: FacetDoc, uids: Uids) -> None:
         done = {id(c) for c in level}
         waiting = [c for c in waiting if id(c) not in done]
     mend_scale(row)
+    TellApart.objects.bulk_create(_apart(note, made) for note in facet.tell_apart)
+
+
+def _apart(note: ApartDoc, made: Mapping[str, Category]) -> TellApart:
+    first, second = sorted((made[note.first], made[note.second]), key=lambda category: category.pk)
+    return TellApart(first=first, second=second, text=note.text)
 
 
 def _category(facet: Facet, doc: CategoryDoc, place: int, parent: Category | None, uids: Uids) -> Category:
@@ -96,11 +104,13 @@ def known_uids(codebook: Codebook, document: Document) -> Uids:
 
 
 def clear(codebook: Codebook) -> None:
+    PathRule.objects.filter(facet__codebook=codebook).delete()
     _delete(Category.objects.filter(facet__codebook=codebook))
     Facet.objects.filter(codebook=codebook).delete()
 
 
 def clear_facet(facet: Facet) -> None:
+    PathRule.objects.filter(facet=facet).delete()
     _delete(Category.objects.filter(facet=facet))
     facet.delete()
 
@@ -108,7 +118,15 @@ def clear_facet(facet: Facet) -> None:
 def _delete(categories: "QuerySet[Category]") -> None:
     """Untie them first: a parent is protected by its narrower ones."""
     categories.update(parent=None, merged_into=None, split_from=None, hotkey="", state=Category.State.RETIRED)
+    untie(categories)
     categories.delete()
+
+
+def untie(categories: "QuerySet[Category]") -> None:
+    """What was written about them goes along while nothing stands on the codebook; a memo stays with the codebook."""
+    TellApart.objects.filter(Q(first__in=categories) | Q(second__in=categories)).delete()
+    PathRule.objects.filter(category__in=categories).delete()
+    Memo.objects.filter(category__in=categories).update(category=None)
 
 
 def mend_not_applicable(facet: Facet) -> None:

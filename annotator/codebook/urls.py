@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from annotator.codebook import views
+from annotator.codebook import apart_views, views
 
 app_name = "codebook"
 urlpatterns = [
@@ -13,6 +13,7 @@ urlpatterns = [
     path("codebook/facets/", views.new_facet, name="new_facet"),
     path("codebook/facets/<slug:facet>/", views.facet, name="facet"),
     path("codebook/facets/<slug:facet>/remove/", views.remove_facet, name="remove_facet"),
+    path("codebook/facets/<slug:facet>/apart/", apart_views.notes, name="apart"),
     path("codebook/facets/<slug:facet>/categories/", views.new_category, name="new_category"),
     path("codebook/categories/<slug:uid>/", views.category, name="category"),
     path("codebook/categories/<slug:uid>/remove/", views.remove_category, name="remove_category"),

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
-from annotator.codebook.document import NOT_A_BUG, VERDICT, Below, CategoryDoc, Document, FacetDoc
+from annotator.codebook.document import NOT_A_BUG, VERDICT, ApartDoc, Below, CategoryDoc, Document, FacetDoc
 from annotator.codebook.hotkeys import with_hotkeys
 from annotator.codebook.models import Codebook, Facet, Version
 from annotator.codebook.reading import to_document
@@ -42,6 +42,7 @@ class Option:
     examples: tuple[str, ...]
     is_unverified: bool
     narrower: tuple[Narrower, ...]
+    apart: tuple[ApartDoc, ...] = ()
 
     @property
     def has_rule(self) -> bool:
@@ -50,6 +51,7 @@ class Option:
     @property
     def is_long(self) -> bool:
         size = len(self.definition) + len(self.include) + len(self.exclude) + sum(map(len, self.examples))
+        size += sum(len(note.text) + len(note.first) + len(note.second) for note in self.apart)
         return size + sum(len(sub.name) + 8 for sub in self.narrower) > LONG_DETAIL
 
 
@@ -186,6 +188,8 @@ def _row(row: Sequence[Question]) -> Iterator[Question]:
 
 
 def _option(facet: FacetDoc, category: CategoryDoc, below: Below) -> Option:
+    narrower = tuple(_narrower(facet, category, below))
+    names = {category.name, *(each.name for each in narrower)}
     return Option(
         uid=category.id,
         name=category.name,
@@ -195,7 +199,8 @@ def _option(facet: FacetDoc, category: CategoryDoc, below: Below) -> Option:
         exclude=category.exclude,
         examples=category.examples,
         is_unverified=category.unverified,
-        narrower=tuple(_narrower(facet, category, below)),
+        narrower=narrower,
+        apart=tuple(note for note in facet.tell_apart if note.names & names),
     )
 
 

@@ -374,8 +374,8 @@ def test_a_word_that_fits_two_categories_only_loosely_finds_none(book: Codebook,
     assert names.category(facet(book), "Type") == category(book, "Type")
 
 
-def test_reading_takes_two_queries(book: Codebook, django_assert_num_queries: Any) -> None:
-    with django_assert_num_queries(2):
+def test_reading_takes_three_queries(book: Codebook, django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(3):
         as_document(book)
     with django_assert_num_queries(2):
         names_in(book)
