@@ -10,7 +10,7 @@ from django.utils import timezone
 from annotator.accounts.models import User
 from annotator.collection.models import Item
 from annotator.history.actions import record
-from annotator.screening import choosing, dealing
+from annotator.screening import choosing, dealing, prepared
 from annotator.screening.choosing import Wanted
 from annotator.screening.models import Candidate, Criterion, Outcome, Reading, Screening, Vote
 from annotator.screening.settling import settle_at_close
@@ -181,20 +181,21 @@ def share(screening_id: int) -> None:
 
 def _take(screening_id: int) -> Screening:
     share(screening_id)
-    return Screening.objects.get(pk=screening_id)
+    found = prepared.SCREENING.first(screening=screening_id)
+    if found is None:
+        raise Screening.DoesNotExist
+    return found
 
 
 def _own(reading: Reading, *, by: User) -> Reading:
-    found = Reading.objects.select_for_update(of=("self",)).select_related("candidate").filter(pk=reading.pk)
-    mine = found.filter(reviewer=by).first()
+    mine = prepared.OWN_FOR_UPDATE.first(reading=reading.pk, reviewer=by.pk)
     if mine is None:
         raise Refused("This is another reviewer's candidate. Nothing was stored.")
     return mine
 
 
 def _held(reading: Reading) -> Vote | None:
-    votes = Vote.objects.blind().filter(candidate=reading.candidate_id, reviewer=reading.reviewer_id)
-    return votes.select_related("criterion").first()
+    return prepared.OWN_VOTE.first(candidate=reading.candidate_id, reviewer=reading.reviewer_id)
 
 
 def _set_state(reading: Reading, state: str) -> None:
@@ -214,7 +215,7 @@ def cited_by(study_id: int, decision: str, code: str) -> Criterion | None:
         raise BadInput("A vote is include or exclude.")
     if decision == Vote.Decision.INCLUDE:
         return None
-    active = Criterion.objects.active().filter(study=study_id)
+    active = prepared.CRITERIA.all(study=study_id)
     found = next((one for one in active if one.code == code.strip().upper()), None)
     if found is None:
         raise BadInput("Choose the criterion that keeps it out, or that does not hold.")

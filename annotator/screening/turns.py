@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from annotator.accounts.models import User
+from annotator.screening import prepared
 from annotator.screening.models import Reading, Screening, Vote
 
 State = Reading.State
@@ -47,15 +48,21 @@ def readings(screening: Screening, reviewer: User) -> "QuerySet[Reading]":
     return mine.select_related("candidate__item__repository", "candidate__item__text")
 
 
-def reading_at(screening: Screening, reviewer: User, candidate: int) -> Reading | None:
-    return _within(screening, readings(screening, reviewer).filter(candidate__position=candidate).first())
+def reading_at(screening: Screening, reviewer: User, candidate: int, *, is_shown: bool = True) -> Reading | None:
+    """The reviewer's turn at a candidate; with `is_shown` all that its page needs comes along."""
+    if is_shown:
+        found = readings(screening, reviewer).filter(candidate__position=candidate).first()
+    else:
+        found = prepared.READING.first(screening=screening.pk, reviewer=reviewer.pk, candidate=candidate)
+    return _within(screening, found)
 
 
 def next_reading(screening: Screening, reviewer: User) -> Reading | None:
     """The next one to read; when none is left, the next that was put off."""
-    mine = readings(screening, reviewer)
-    found = mine.filter(state=State.TODO).order_by("position").first()
-    return _within(screening, found or mine.filter(state=State.LATER).order_by("position").first())
+    found = prepared.NEXT_READING.first(screening=screening.pk, reviewer=reviewer.pk)
+    if found is None:
+        found = readings(screening, reviewer).filter(state=State.LATER).order_by("position").first()
+    return _within(screening, found)
 
 
 def _within(screening: Screening, reading: Reading | None) -> Reading | None:
@@ -64,37 +71,31 @@ def _within(screening: Screening, reading: Reading | None) -> Reading | None:
     return reading
 
 
-def before(reading: Reading) -> int | None:
-    """The candidate that the reviewer voted on before this one, in the reviewer's own order."""
-    mine = Reading.objects.filter(screening=reading.screening_id, reviewer=reading.reviewer_id, state=State.VOTED)
-    earlier = mine.filter(position__lt=reading.position).order_by("-position")
-    return earlier.values_list("candidate__position", flat=True).first()
-
-
-def last_voted(screening: Screening, reviewer: User) -> int | None:
-    """The candidate voted on last: what an undo takes back when nothing is left to read."""
+def last_voted(screening: Screening, reviewer: int) -> int | None:
+    """The candidate voted on last: what an undo takes back."""
     votes = Vote.objects.blind().filter(candidate__screening=screening, reviewer=reviewer)
     return votes.order_by("-at", "-pk").values_list("candidate__position", flat=True).first()
 
 
 def after(reading: Reading) -> int | None:
     """The candidate that comes after this one, to fetch it ahead."""
-    mine = Reading.objects.filter(screening=reading.screening_id, reviewer=reading.reviewer_id, state=State.TODO)
-    later = mine.filter(position__gt=reading.position).order_by("position")
-    return later.values_list("candidate__position", flat=True).first()
+    found = prepared.READING_AFTER.first(
+        screening=reading.screening_id, reviewer=reading.reviewer_id, position=reading.position
+    )
+    return found.candidate.position if found else None
 
 
 def share(screening: Screening, reviewer: User) -> Share:
-    mine = Reading.objects.filter(screening=screening, reviewer=reviewer)
-    return Share(**mine.aggregate(total=Count("pk"), voted=Count("pk", filter=Q(state=State.VOTED))))
+    mine = Reading.objects.filter(screening=screening, reviewer=reviewer).order_by().values_list("state")
+    counted = dict(mine.annotate(n=Count("pk")))  # from the index alone
+    return Share(sum(counted.values()), counted.get(State.VOTED.value, 0))
 
 
 def own_vote(reading: Reading) -> Vote | None:
     """The blind one."""
     if reading.state != State.VOTED:
         return None
-    votes = Vote.objects.blind().filter(candidate=reading.candidate_id, reviewer=reading.reviewer_id)
-    return votes.select_related("criterion").first()
+    return prepared.OWN_VOTE.first(candidate=reading.candidate_id, reviewer=reading.reviewer_id)
 
 
 def own_list(screening: Screening, reviewer: User, *, state: str, after: int) -> Rows:

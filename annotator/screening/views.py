@@ -15,10 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.collection.source import file_of, source_of
-from annotator.screening import actions, turns
+from annotator.screening import actions, prepared, turns
 from annotator.screening.after_views import show
 from annotator.screening.models import Criterion, Reading, Screening, Vote
-from annotator.studies.access import study_for
+from annotator.studies.access import roles_in, study_for
 from annotator.studies.models import Role, Study
 from annotator.web.errors import BadInput
 from annotator.web.numbers import whole
@@ -35,13 +35,17 @@ class Filled:
 
 
 def reviewer_in(request: Request, slug: str, number: int) -> tuple[Study, Screening, User]:
-    study = study_for(request.user, slug, Role.RATER)
-    return study, get_object_or_404(Screening, study=study, number=number), request.user
+    """The study and its screening, for one of the study's raters: one query where all is well."""
+    screening = prepared.SCREENING_OF_REVIEWER.first(slug=slug, number=number, user=request.user.pk)
+    if screening is None:
+        study_for(request.user, slug, Role.RATER)  # says what is missing
+        raise Http404("There is no such screening.")
+    return screening.study, screening, request.user
 
 
-def own(screening: Screening, reviewer: User, candidate: int) -> Reading:
+def own(screening: Screening, reviewer: User, candidate: int, *, is_shown: bool = True) -> Reading:
     """The reviewer's reading of a candidate. Whether others have it cannot be told from the answer."""
-    found = turns.reading_at(screening, reviewer, candidate)
+    found = turns.reading_at(screening, reviewer, candidate, is_shown=is_shown)
     if found is None:
         raise Http404("You have no such candidate in this screening.")
     return found
@@ -65,25 +69,32 @@ def read(request: Request, slug: str, number: int) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def candidate(request: Request, slug: str, number: int, candidate: int) -> HttpResponse:
     """A candidate: to vote on while its screening is open, to be looked at and discussed afterwards."""
-    study = study_for(request.user, slug)
-    screening = get_object_or_404(Screening, study=study, number=number)
-    if not screening.is_open and request.method == "GET":
-        return show(request, study, screening, candidate)
-    reading = own(screening, request.user, candidate)
     if request.method == "GET":
-        return page(request, study, reading)
+        return look(request, slug, number, candidate)
+    study, screening, _ = reviewer_in(request, slug, number)
+    reading = own(screening, request.user, candidate, is_shown=False)
     act, comment = request.POST.get("act", ""), request.POST.get("comment", "")
     try:
         taken_back = _act(reading, act, comment, by=request.user)
     except BadInput as problem:
-        return page(request, study, reading, filled=Filled(comment, str(problem)))
-    reading = own(screening, request.user, candidate)
+        shown = own(screening, request.user, candidate)
+        return page(request, study, shown, filled=Filled(comment, str(problem)))
     if act == "undo":
+        if not is_swap(request):
+            return redirect(request.path)
         filled = Filled(taken_back.comment if taken_back else "")
-        return _again(request, study, reading, filled) if is_swap(request) else redirect(request.path)
+        return _again(request, study, own(screening, request.user, candidate), filled)
     if not is_swap(request):
         return redirect("screening:read", slug, number)
-    return _next(request, study, after=reading)
+    return _next(request, study, screening, voted=None if act == "later" else candidate)
+
+
+def look(request: Request, slug: str, number: int, candidate: int) -> HttpResponse:
+    study = study_for(request.user, slug)
+    screening = get_object_or_404(Screening, study=study, number=number)
+    if not screening.is_open:
+        return show(request, study, screening, candidate)
+    return page(request, study, own(screening, request.user, candidate))
 
 
 def _act(reading: Reading, act: str, comment: str, *, by: User) -> Vote | None:
@@ -102,16 +113,14 @@ def _act(reading: Reading, act: str, comment: str, *, by: User) -> Vote | None:
     return None
 
 
-def _next(request: Request, study: Study, *, after: Reading) -> HttpResponse:
+def _next(request: Request, study: Study, screening: Screening, *, voted: int | None) -> HttpResponse:
     """The answer to a vote is the next candidate."""
-    screening = after.screening
     reading = turns.next_reading(screening, request.user)
     if reading is None:
         context = frame_of(study, screening) | {"is_swap": True, "undo_url": _undo_url(study, screening, request.user)}
         response = swapped(request, "screening/_done.html", context)
         response["HX-Push-Url"] = reverse("screening:read", args=[study.slug, screening.number])
         return response
-    voted = after.candidate.position if after.state == State.VOTED else None
     response = page(request, study, reading, before=voted)
     response["HX-Push-Url"] = candidate_url(study, screening, reading.candidate.position)
     return response
@@ -145,12 +154,13 @@ def page(
     status = 422 if filled and filled.problem else 200
     if is_swap(request):
         return swapped(request, "screening/_turn.html", context, status=status)
+    study.my_roles = roles_in(request.user, study)
     return render(request, "screening/read.html", context, status=status)
 
 
 def criteria_of(study: Study) -> dict[str, list[Criterion]]:
     """Those that a vote may cite, by kind."""
-    active = list(Criterion.objects.active().filter(study=study))
+    active = prepared.CRITERIA.all(study=study.pk)
     return {
         "holding": [one for one in active if one.kind == Criterion.Kind.INCLUDE],
         "keeping_out": [one for one in active if one.kind == Criterion.Kind.EXCLUDE],
@@ -160,10 +170,10 @@ def criteria_of(study: Study) -> dict[str, list[Criterion]]:
 def _ways(study: Study, reading: Reading, *, before: int | None) -> dict[str, Any]:
     """Where one can go from a candidate; `before` is the one voted on just now, where that is known."""
     here = candidate_url(study, reading.screening, reading.candidate.position)
-    previous, after = before or turns.before(reading), turns.after(reading)
+    last, after = before or turns.last_voted(reading.screening, reading.reviewer_id), turns.after(reading)
     return {
         "bug_url": here,  # as the parts shared with labelling call it
-        "undo_url": candidate_url(study, reading.screening, previous) if previous else "",
+        "undo_url": candidate_url(study, reading.screening, last) if last else "",
         "next_number": after,
         "next_url": candidate_url(study, reading.screening, after) if after else "",
         "sign_in_url": f"{reverse('account_login')}?{urlencode({'next': here})}",
@@ -189,11 +199,12 @@ def candidate_url(study: Study, screening: Screening, candidate: int) -> str:
 
 
 def _undo_url(study: Study, screening: Screening, reviewer: User) -> str:
-    last = turns.last_voted(screening, reviewer) if screening.is_open else None
+    last = turns.last_voted(screening, reviewer.pk) if screening.is_open else None
     return candidate_url(study, screening, last) if last else ""
 
 
 def done(request: Request, study: Study, screening: Screening) -> HttpResponse:
+    study.my_roles = roles_in(request.user, study)
     is_mine = Reading.objects.filter(screening=screening, reviewer=request.user).exists()
     undo_url = _undo_url(study, screening, request.user)
     context = frame_of(study, screening) | {"is_mine": is_mine, "undo_url": undo_url}
@@ -240,6 +251,7 @@ def mine(request: Request, slug: str, number: int) -> HttpResponse:
     wanted = request.GET.get("state", "")
     state = wanted if wanted in State.values else ""
     after = whole(request.GET.get("after", ""))
+    study.my_roles = roles_in(request.user, study)
     found = turns.own_list(screening, reviewer, state=state, after=-1 if after is None else after)
     context = frame_of(study, screening) | {
         "rows": found.rows,

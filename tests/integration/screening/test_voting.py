@@ -11,7 +11,7 @@ from annotator.screening.actions import close, open_screening, put_off, take_bac
 from annotator.screening.choosing import Wanted, choose
 from annotator.screening.models import Candidate, Outcome, Reading, Screening, Vote
 from annotator.screening.queries import counts, included, open_screening_ids, progress, to_screen
-from annotator.screening.turns import before, next_reading, share
+from annotator.screening.turns import last_voted, next_reading, share
 from annotator.web.errors import BadInput, Refused
 from tests.factories import ItemFactory, RepositoryFactory, UserFactory, member
 from tests.factories.screening import item, make_criteria, make_screening, reading, screen
@@ -185,14 +185,16 @@ def test_what_is_put_off_comes_last_and_goes_round(screening, alice):
         put_off(reading=order[2], by=alice)
 
 
-def test_ones_share_and_the_one_before(screening, alice, bob):
+def test_ones_share_and_the_one_voted_on_last(screening, alice, bob):
     order = list(Reading.objects.filter(screening=screening, reviewer=alice).order_by("position"))
     screen(screening, alice, {order[0].candidate.position: "in"})
     screen(screening, bob, {1: "in", 2: "in"})
     found = share(screening, alice)
     assert (found.total, found.voted, found.left) == (4, 1, 3)
-    assert before(next_reading(screening, alice)) == order[0].candidate.position
-    assert to_screen(screening.study, alice) == 3
+    screen(screening, alice, {order[2].candidate.position: "in"})
+    screen(screening, alice, {order[1].candidate.position: "in"})
+    assert last_voted(screening, alice.pk) == order[1].candidate.position
+    assert to_screen(screening.study, alice) == 1
 
 
 def test_progress_is_the_leads_and_ones_own(study, screening, alice, bob, lee, ada):
