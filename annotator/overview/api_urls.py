@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from annotator.overview import api, codes_api, flow_api, grouping_api, replacing_api, starting_api
+from annotator.overview import api, change_api, codes_api, flow_api, grouping_api, replacing_api, starting_api
 from annotator.overview.resetting import password_link
 
 app_name = "overview-api"
+CHANGES = "studies/<slug:slug>/codebook/changes"
 urlpatterns = [
     path("studies/", starting_api.Studies.as_view(), name="studies"),
     path("studies/<slug:slug>/members/<str:username>/password-link/", password_link, name="password-link"),
@@ -18,5 +19,12 @@ urlpatterns = [
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/", grouping_api.Board.as_view(), name="board"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/codes/<slug:uid>/", grouping_api.CodeDetail.as_view()),
+    path(f"{CHANGES}/", change_api.Changes.as_view(), name="changes"),
+    path(f"{CHANGES}/preview/", change_api.PreviewOfChange.as_view(), name="preview_of_change"),
+    path(f"{CHANGES}/<int:number>/", change_api.OneChange.as_view(), name="change"),
+    path(f"{CHANGES}/<int:number>/undo/", change_api.Undo.as_view(), name="undo_change"),
+    path(f"{CHANGES}/<int:number>/withdraw/", change_api.Withdraw.as_view(), name="withdraw_change"),
+    path(f"{CHANGES}/<int:number>/carry-out/", change_api.CarryOut.as_view(), name="carry_out_change"),
+    path(f"{CHANGES}/<int:number>/relabel/", change_api.Relabel.as_view(), name="relabel_after_change"),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]
