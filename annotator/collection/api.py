@@ -215,9 +215,9 @@ class Items(StudyList):
 class OneItem(StudyView):
     @extend_schema(responses=shapes.WholeItemShape)
     def get(self, request: Request, slug: str, identity: str) -> Response:
-        """An item with its text, discussion, commits and diff."""
+        """An item with its text, discussion, commits, diff, links and later edits."""
         rows = Item.objects.select_related("repository", "text")
-        whole = rows.prefetch_related("comments", "commits", "files__patch")
+        whole = rows.prefetch_related("comments", "commits", "files__patch", "links__target", "edits")
         return Response(shapes.WholeItemShape(get_object_or_404(whole, study=self.study(), identity=identity)).data)
 
 

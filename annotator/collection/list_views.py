@@ -14,7 +14,8 @@ from annotator.accounts.http import Request
 from annotator.collection import lists
 from annotator.collection.models import Finding, Harvest, Item, Repository, Window
 from annotator.collection.saying import reason_in_words
-from annotator.collection.source import file_of, source_of
+from annotator.collection.source import file_of, last_edit, source_of
+from annotator.collection.thread import thread_of
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
 
@@ -149,10 +150,12 @@ def items(request: Request, slug: str) -> HttpResponse:
 def item(request: Request, slug: str, identity: str) -> HttpResponse:
     """Text, discussion, commits and diff of one item."""
     study, found = find_item(request, slug, identity)
+    source, thread = thread_of(study, found, source_of(found, edited_at=getattr(found, "edited_at", None)))
     context = {
         "study": study,
         "item": found,
-        "source": source_of(found),
+        "source": source,
+        "thread": thread,
         "bug_url": reverse("collection:item", args=[study.slug, found.identity]),
         "findings": Finding.objects.filter(item=found).select_related("harvest").order_by("harvest__number"),
     }
@@ -161,7 +164,7 @@ def item(request: Request, slug: str, identity: str) -> HttpResponse:
 
 def find_item(request: Request, slug: str, identity: str) -> tuple[Study, Item]:
     study = study_for(request.user, slug)
-    rows = Item.objects.select_related("repository", "text")
+    rows = Item.objects.select_related("repository", "text").annotate(edited_at=last_edit("pk"))
     return study, get_object_or_404(rows, study=study, identity=identity)
 
 

@@ -3,7 +3,8 @@
 from annotator.collection.models import ChangedFile, Comment, Commit, Context
 from annotator.web.prepared import Prepared
 
-FILES = Prepared(lambda item: ChangedFile.objects.filter(item=item).select_related("patch"), "item")
+MOST_FILES = 300  # of a page; GitHub gives up to 3,000
+FILES = Prepared(lambda item: ChangedFile.objects.filter(item=item).select_related("patch")[:MOST_FILES], "item")
 COMMENTS = Prepared(lambda item: Comment.objects.filter(item=item), "item")
 COMMITS = Prepared(lambda item: Commit.objects.filter(item=item), "item")
 CONTEXT = Prepared(

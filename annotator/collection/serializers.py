@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from annotator.collection.access import GITHUB
 from annotator.collection.asking import LONGEST_DAYS
-from annotator.collection.models import ChangedFile, Fault, Finding, Harvest, Item, Window
+from annotator.collection.models import ChangedFile, Edit, Fault, Finding, Harvest, Item, Link, Window
 from annotator.collection.progress import Line, Progress
 from annotator.collection.saying import in_words
 from annotator.collection.tokens import LONGEST_NAME
@@ -25,6 +25,41 @@ class CommentShape(serializers.Serializer[Any]):
     body = serializers.CharField()
     path = serializers.CharField()
     line = serializers.IntegerField(allow_null=True)
+    verdict = serializers.CharField(help_text="of a review: approved, changes_requested, …")
+
+
+class LinkShape(serializers.Serializer[Link]):
+    """What an item says about another, which need not be held."""
+
+    kind = serializers.CharField(
+        source="source", help_text="closing: GitHub's reference; keyword: words such as fixes #12; mention"
+    )
+    host = serializers.CharField()
+    repository = serializers.SerializerMethodField()
+    number = serializers.IntegerField()
+    title = serializers.CharField()
+    target = serializers.CharField(
+        source="target.identity", allow_null=True, default=None, help_text="identity of the item that is held"
+    )
+
+    def get_repository(self, link: Link) -> str:
+        return f"{link.owner}/{link.name}"
+
+
+class EditedPartShape(serializers.Serializer[Any]):
+    part = serializers.CharField(help_text="title, description, state, labels, comment, review, commits, files, …")
+    diff = serializers.CharField(help_text="a unified diff without its head, against the copy")
+    what = serializers.CharField(required=False, help_text="of a turn: changed, added or removed")
+    author = serializers.CharField(required=False, help_text="of a turn; empty: the account was deleted")
+    at = serializers.CharField(required=False, help_text="when the turn was said")
+
+
+class EditShape(serializers.Serializer[Edit]):
+    """What was edited at the source after the copy was taken."""
+
+    edited_at = serializers.DateTimeField()
+    seen_at = serializers.DateTimeField()
+    changes = EditedPartShape(many=True)
 
 
 class CommitShape(serializers.Serializer[Any]):
@@ -291,6 +326,8 @@ class WholeItemShape(ItemShape):
     comments = CommentShape(many=True)
     commits = CommitShape(many=True)
     files = FileShape(many=True)
+    links = LinkShape(many=True)
+    edits = EditShape(many=True)
 
     def get_body(self, item: Item) -> str:
         return item.text.body if hasattr(item, "text") else ""

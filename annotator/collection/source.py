@@ -1,18 +1,24 @@
 """What people read of an item: its copy as it was fetched, and the columns of the sheet it came from."""
 
 import datetime as dt
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
-from django.db.models import OuterRef, Subquery
+from django.db.models import Aggregate, Count, F, JSONField, OuterRef, Subquery, Sum, Value
+from django.db.models.functions import Coalesce, JSONObject, NullIf
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from annotator.collection import prepared
-from annotator.collection.models import ChangedFile, Commit, Edit, Item
+from annotator.collection.models import ChangedFile, Comment, Commit, Edit, Item, Link
 from annotator.web import diff
 from annotator.web.markdown import render
 
 SHOWN_AT_ONCE = 40_000  # characters of patches; what is beyond opens on demand
+NOBODY = "deleted account"
+RANKS = {Link.Source.CLOSING.value: 0, Link.Source.KEYWORD.value: 1, Link.Source.MENTION.value: 2}
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,18 @@ class Turn:
     place: str
     place_anchor: str
     body: SafeString
+    verdict: str = ""  # of a review
+
+
+@dataclass(frozen=True)
+class Linked:
+    """Another item that this one closes, is closed by, or mentions."""
+
+    words: str
+    reference: str
+    title: str
+    url: str  # at its source
+    copy: str  # the page of its copy, where it is held
 
 
 @dataclass(frozen=True)
@@ -45,6 +63,8 @@ class File:
     deletions: int
     has_patch: bool
     table: SafeString | None  # None: opens on demand
+    link: str = ""  # of the whole file at its source, at the last commit
+    sha: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,14 +88,14 @@ class Source:
     turns: tuple[Turn, ...] = ()
     files: tuple[File, ...] = ()
     commits: tuple[Commit, ...] = field(default=())
+    links: tuple[Linked, ...] = ()
+    left_out: int = 0  # files beyond the first ones
+    additions: int = 0
+    deletions: int = 0
 
     @property
-    def additions(self) -> int:
-        return sum(file.additions for file in self.files)
-
-    @property
-    def deletions(self) -> int:
-        return sum(file.deletions for file in self.files)
+    def files_count(self) -> int:
+        return len(self.files) + self.left_out
 
 
 def last_edit(item: str) -> Subquery:
@@ -83,9 +103,38 @@ def last_edit(item: str) -> Subquery:
     return Subquery(Edit.objects.filter(item=OuterRef(item)).order_by("-edited_at").values("edited_at")[:1])
 
 
-def source_of(item: Item, ordinal: int = 1, *, edited_at: dt.datetime | None = None) -> Source:
-    """Of the item's nth bug. One query where there is no copy, four where there is; its text comes with the item."""
+class AsList(Aggregate):
+    """Rows as one JSON list."""
+
+    function = "JSON_GROUP_ARRAY"
+    output_field = JSONField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **more: Any) -> Any:
+        return self.as_sql(compiler, connection, function="JSONB_AGG", **more)
+
+
+def links_of(item: str) -> Subquery:
+    """What the item that this column names says about others: an annotation, so that no query is added."""
+    title = Coalesce(NullIf("title", Value("")), "target__title", Value(""))
+    named = {name: F(name) for name in ("source", "host", "owner", "name", "number")}
+    one = JSONObject(**named, title=title, target="target__identity", study="item__study__slug", kind="item__kind")
+    rows = Link.objects.filter(item=OuterRef(item)).order_by().values("item").annotate(all=AsList(one))
+    return Subquery(rows.values("all"))
+
+
+def source_of(
+    item: Item,
+    ordinal: int = 1,
+    *,
+    edited_at: dt.datetime | None = None,
+    links: Iterable[Mapping[str, Any]] | None = None,
+) -> Source:
+    """Of the item's nth bug. One query where there is no copy, four where there is; its text comes with the item.
+
+    `edited_at` and `links` are what `last_edit` and `links_of` annotated.
+    """
     files = _files(item) if item.fetched_at else ()
+    count, additions, deletions = _counted(item, files)
     return Source(
         reference=item.reference,
         link=safe_link(item.url),
@@ -104,6 +153,10 @@ def source_of(item: Item, ordinal: int = 1, *, edited_at: dt.datetime | None = N
         turns=_turns(item, files) if item.fetched_at else (),
         files=files,
         commits=tuple(prepared.COMMITS.all(item=item.pk)) if item.fetched_at else (),
+        links=_links(links or ()),
+        left_out=count - len(files),
+        additions=additions,
+        deletions=deletions,
     )
 
 
@@ -134,15 +187,52 @@ def _turns(item: Item, files: tuple[File, ...]) -> tuple[Turn, ...]:
     return tuple(
         Turn(
             anchor=f"c{comment.position}",
-            author=comment.author or "deleted account",
+            author=comment.author or NOBODY,
             at=comment.at,
             kind=comment.get_kind_display().lower(),
             place=f"{comment.path}:{comment.line}" if comment.line else comment.path,
             place_anchor=f"f{places[comment.path]}n{comment.line}" if comment.path in places and comment.line else "",
             body=render(comment.body),
+            verdict=_verdict(comment),
         )
         for comment in prepared.COMMENTS.all(item=item.pk)
     )
+
+
+VERDICTS = {
+    "approved": "approved",
+    "changes_requested": "asked for changes",
+    "dismissed": "a verdict that was dismissed",
+}
+
+
+def _verdict(comment: Comment) -> str:
+    return VERDICTS.get(comment.verdict, "")
+
+
+def _links(rows: Iterable[Mapping[str, Any]]) -> tuple[Linked, ...]:
+    ranked = sorted(rows, key=lambda row: (RANKS[row["source"]], row["owner"], row["name"], row["number"]))
+    return tuple(map(_linked, ranked))
+
+
+def _linked(row: Mapping[str, Any]) -> Linked:
+    place = f"{row['owner']}/{row['name']}"
+    closes = "closed by" if row["kind"] == Item.Kind.ISSUE else "closes"
+    return Linked(
+        words="mentions" if row["source"] == Link.Source.MENTION else closes,
+        reference=f"{place}#{row['number']}",
+        title=row["title"],
+        url=f"https://{row['host']}/{place}/issues/{row['number']}",  # GitHub leads from there to a pull request
+        copy=reverse("collection:item", args=[row["study"], row["target"]]) if row["target"] else "",
+    )
+
+
+def _counted(item: Item, files: tuple[File, ...]) -> tuple[int, int, int]:
+    """How many files, and their changed lines: counted in the database only where not all of them are here."""
+    if len(files) < prepared.MOST_FILES:
+        return len(files), sum(file.additions for file in files), sum(file.deletions for file in files)
+    whole = ChangedFile.objects.filter(item=item).aggregate(Count("pk"), Sum("additions"), Sum("deletions"))
+    return whole["pk__count"], whole["additions__sum"], whole["deletions__sum"]
 
 
 def _files(item: Item) -> tuple[File, ...]:

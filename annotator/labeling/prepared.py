@@ -1,7 +1,7 @@
 """What a rater's save reads, written once: the round, the turn, and the next one."""
 
 from annotator.labeling.models import Assignment, Round
-from annotator.labeling.source import last_edit
+from annotator.labeling.source import last_edit, links_of
 from annotator.studies.models import Role
 from annotator.web.prepared import Prepared
 
@@ -29,7 +29,7 @@ NEXT_TURN = Prepared(
     lambda round_, rater: (
         Assignment.objects.filter(round=round_, rater=rater, state=TODO)
         .select_related("bug__item__repository", "bug__item__text")
-        .annotate(edited_at=last_edit("bug__item"))
+        .annotate(edited_at=last_edit("bug__item"), links=links_of("bug__item"))
         .order_by("position")[:1]
     ),
     "round_",

@@ -10,7 +10,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.labeling import places, prepared
 from annotator.labeling.forms import Filled, ShownPin, from_draft
 from annotator.labeling.models import Answer, Assignment, AssignmentQuerySet, Evidence, FurtherBug, Round
-from annotator.labeling.source import Source, last_edit, source_of
+from annotator.labeling.source import Source, last_edit, links_of, source_of
 
 State = Assignment.State
 SHOWN_STATES = (State.TODO, State.CLAIMED, State.PARKED, State.SUBMITTED, State.SKIPPED)
@@ -42,7 +42,8 @@ class Rows:
 def turns(round_: Round, rater: User) -> AssignmentQuerySet:
     """The rater's turns with all that a page of one shows of its bug."""
     mine = Assignment.objects.filter(round=round_, rater=rater)
-    return mine.select_related("bug__item__repository", "bug__item__text").annotate(edited_at=last_edit("bug__item"))
+    shown = mine.select_related("bug__item__repository", "bug__item__text")
+    return shown.annotate(edited_at=last_edit("bug__item"), links=links_of("bug__item"))
 
 
 def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> Assignment | None:
@@ -58,7 +59,8 @@ def turn_at(round_: Round, rater: User, bug: int, *, is_shown: bool = True) -> A
 
 def source_at(assignment: Assignment) -> Source:
     """What the rater reads, of a turn that came with all that a page shows."""
-    return source_of(assignment.bug, edited_at=getattr(assignment, "edited_at", None))
+    beside = {name: getattr(assignment, name, None) for name in ("edited_at", "links")}
+    return source_of(assignment.bug, **beside)
 
 
 def next_turn(round_: Round, rater: User) -> Assignment | None:

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotator.accounts.http import Request
 from annotator.codebook.models import Category, Facet
+from annotator.collection.thread import thread_of
 from annotator.labeling import follow_up
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.source import file_of, last_edit, source_of
@@ -99,10 +100,13 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
     previous, following = bugs.neighbours(found)
     is_in_hand = bool(bugs.in_hand([found], request.user))
     is_nameless = bugs.hides_names(study, found, study.my_roles)
+    read = source_of(found, edited_at=getattr(found, "edited_at", None))
+    source, thread = thread_of(study, found.item, read)
     context = {
         "study": study,
         "bug": found,
-        "source": source_of(found, edited_at=getattr(found, "edited_at", None)),
+        "source": source,
+        "thread": thread,
         "bug_url": reverse("bugs:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
         "is_in_hand": is_in_hand,

@@ -37,7 +37,9 @@ class Bugs(StudyList):
 class OneBug(StudyView):
     @extend_schema(responses=WholeBugShape)
     def get(self, request: Request, slug: str, bug: int) -> Response:
-        """A bug with its text, discussion, commits and diff."""
+        """A bug with its text, discussion, commits, diff, links and later edits."""
         bugs = Bug.objects.select_related("item__repository", "item__text")
-        whole = bugs.prefetch_related("item__comments", "item__commits", "item__files__patch")
+        whole = bugs.prefetch_related(
+            "item__comments", "item__commits", "item__files__patch", "item__links__target", "item__edits"
+        )
         return Response(WholeBugShape(get_object_or_404(whole, study=self.study(), number=bug)).data)

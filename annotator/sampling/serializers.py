@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotator.collection.models import Context
-from annotator.collection.serializers import CommentShape, CommitShape, FileShape
+from annotator.collection.serializers import CommentShape, CommitShape, EditShape, FileShape, LinkShape
 from annotator.sampling.models import Bug
 
 
@@ -38,6 +38,8 @@ class WholeBugShape(BugShape):
     comments = CommentShape(source="item.comments", many=True)
     commits = CommitShape(source="item.commits", many=True)
     files = FileShape(source="item.files", many=True)
+    links = LinkShape(source="item.links", many=True)
+    edits = EditShape(source="item.edits", many=True)
 
     def get_body(self, bug: Bug) -> str:
         return bug.item.text.body if hasattr(bug.item, "text") else ""

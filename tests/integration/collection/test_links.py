@@ -3,14 +3,17 @@
 import datetime as dt
 from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import quote
 
 import pytest
+from rest_framework.test import APIClient
 
 from annotator.collection import foreground
 from annotator.collection.access import Access
 from annotator.collection.importing import SheetItem, add_items
 from annotator.collection.models import Item, Link, Repository
 from annotator.collection.wanted import Wanted
+from annotator.sampling.models import Bug
 from tests.factories import ItemFactory, RepositoryFactory
 from tests.services.github_server import Clock, GitHubServer, World
 from tests.services.github_server.server import TOKEN
@@ -199,3 +202,19 @@ def test_another_repository_that_takes_the_old_name_is_another(collect, study, s
     }
     assert Item.objects.filter(study=study, repository__github_id=77, fetched_at__isnull=False).count() == 2
     assert Item.objects.filter(study=study).count() == 8
+
+
+def test_programs_read_links_and_later_edits(collect, place, study, alice):
+    place.change(1, closes=(7,))
+    collect()
+    place.change(1, updated=dt.datetime(2026, 1, 2, tzinfo=dt.UTC), title="Another title")
+    collect()
+    bug = Bug.objects.create(study=study, item=Item.objects.get(number=1, kind="pull_request"), number=1)
+    client = APIClient()
+    client.force_authenticate(alice)
+    for address in (f"bugs/{bug.number}/", f"items/{quote(bug.item.identity)}/"):
+        shown = client.get(f"/api/v1/studies/{study.slug}/{address}").json()
+        assert [(link["repository"], link["number"], link["kind"], link["target"]) for link in shown["links"]] == [
+            ("frame/work", 7, "closing", None)
+        ]
+        assert [change["part"] for change in shown["edits"][0]["changes"]] == ["title"]
