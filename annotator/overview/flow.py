@@ -112,7 +112,7 @@ class _Counting:
         self.is_screened = screening.is_screened(study)
         self.has_samples = Sample.objects.filter(study=study).exists()
         self.replaced = TopUp.objects.filter(sample__study=study).count()
-        self.has_bug = Exists(Bug.objects.filter(self.origins.are_bugs, item=OuterRef("pk")))
+        self.has_bug = Q(pk__in=Bug.objects.filter(self.origins.are_bugs, study=study).values("item"))
 
     def flow(self) -> Flow:
         self.collected()

@@ -1,9 +1,10 @@
 """Which bugs are studied."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotator.accounts.models import User
@@ -20,7 +21,7 @@ from annotator.web.bulk import insert_rows
 from annotator.web.errors import BadInput, Refused
 
 PLACE = ("stratum_id", "position", "item_id", "moment")
-LONGEST_NAME, LONGEST_NOTE = 120, 4000
+LONGEST_NAME, LONGEST_NOTE, BATCH = 120, 4000, 500
 
 
 @transaction.atomic
@@ -136,10 +137,7 @@ def take_up(*, sample: Sample, by: User, stratum: str | None = None, most: int |
 
 
 def _take(sample: Sample, places: Sequence[Drawn], *, by: User) -> list[Bug]:
-    now = timezone.now()
-    for place in places:
-        place.state, place.taken_at = Drawn.State.TAKEN, now
-    Drawn.objects.bulk_update(places, ["state", "taken_at"], batch_size=500)
+    _set(Drawn.objects.all(), [place.pk for place in places], state=Drawn.State.TAKEN, taken_at=timezone.now())
     return add_bugs(study=sample.study, places=[(place.item, 1) for place in places], by=by)
 
 
@@ -158,6 +156,12 @@ def top_up(*, sample: Sample, by: User) -> list[TopUp]:
     return rows
 
 
+def _set(rows: "QuerySet[Any]", ids: Sequence[int], **values: Any) -> None:
+    """The same values in many rows, some at a time."""
+    for start in range(0, len(ids), BATCH):
+        rows.filter(pk__in=ids[start : start + BATCH]).update(**values)
+
+
 # --- leaving
 
 
@@ -172,11 +176,14 @@ def leave(*, bugs: Sequence[Bug], reason: str, note: str = "", by: User) -> list
     rows = list(Bug.objects.filter(pk__in=[bug.pk for bug in bugs]).order_by("number"))
     if gone := [bug for bug in rows if bug.left_at]:
         raise Refused(f"Bug {gone[0].number} has left already: {gone[0].get_left_reason_display().lower()}.")
-    now = timezone.now()
+    said = {"left_at": timezone.now(), "left_reason": reason, "left_note": note.strip()[:LONGEST_NOTE]}
+    _set(Bug.objects.all(), [bug.pk for bug in rows], **said)
     for bug in rows:
-        bug.left_at, bug.left_reason, bug.left_note = now, reason, note.strip()[:LONGEST_NOTE]
-        _tell_of(bug, "left the study’s bugs", by=by, new=Bug.Left(reason).label.lower(), why=bug.left_note)
-    Bug.objects.bulk_update(rows, ["left_at", "left_reason", "left_note"], batch_size=500)
+        _tell_of(
+            bug, "left the study’s bugs", by=by, new=Bug.Left(reason).label.lower(), why=note.strip()[:LONGEST_NOTE]
+        )
+        for name, value in said.items():
+            setattr(bug, name, value)
     return rows
 
 
