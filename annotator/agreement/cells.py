@@ -1,5 +1,6 @@
 """The bugs behind one cell of a confusion matrix."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,7 @@ class CellPage:
     names: tuple[str, str]
     bugs: tuple[CellBug, ...]
     after: int | None
+    hidden: int = 0  # bugs that are left out, since the viewer is yet to decide on them
 
 
 def cell_page(
@@ -43,6 +45,7 @@ def cell_page(
     uids: tuple[str, str],
     level: str = ANSWERED,
     after: int = 0,
+    hidden: Collection[int] = (),
 ) -> CellPage | None:
     """Bugs to which the first rater gave the first category and the second the second; None where there is no such cell."""
     scales = scales_of(round_, level=level)
@@ -53,6 +56,8 @@ def cell_page(
     bugs = Bug.objects.filter(study_id=round_.study_id, number__gt=after)
     for rater, uid in zip(raters, uids, strict=True):
         bugs = bugs.filter(pk__in=_answered(round_, scale, rater, uid))
+    left_out = bugs.filter(number__in=hidden)
+    bugs = bugs.exclude(number__in=hidden)
     found = list(bugs.select_related("item__repository").order_by("number")[: PAGE + 1])
     shown = found[:PAGE]
     return CellPage(
@@ -60,6 +65,7 @@ def cell_page(
         names=(names[uids[0]], names[uids[1]]),
         bugs=tuple(_with_notes(round_, shown, raters)),
         after=shown[-1].number if len(found) > PAGE else None,
+        hidden=left_out.count() if hidden else 0,
     )
 
 

@@ -1,6 +1,7 @@
 """The agreement pages: the trend by round, one round's figures, a pair's confusion, and the bugs behind a cell."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -77,17 +78,32 @@ def page(request: Request, shown: Page, *, screening: Sequence[Entry] = ()) -> H
 
 @login_required
 @require_GET
-def cell(
-    request: Request, slug: str, number: int, facet: str, first: str, second: str, row: str, column: str
-) -> HttpResponse:
+def cell(request: Request, slug: str, **place: Any) -> HttpResponse:
     """The bugs of one cell of the confusion matrix, as a page or as the part below the matrix."""
-    study = study_for(request.user, slug)
+    return cell_of(request, study_for(request.user, slug), **place)
+
+
+def cell_of(
+    request: Request,
+    study: Study,
+    *,
+    number: int,
+    facet: str,
+    first: str,
+    second: str,
+    row: str,
+    column: str,
+    hidden: Collection[int] = (),
+) -> HttpResponse:
+    """`hidden` are numbers of bugs of which it is not told whose answer is whose; a later stage knows them."""
     _, found = chosen(study, number)
     if found.is_open:
         raise Refused(NOT_YET)
     after = whole(request.GET.get("after", "")) or 0
     level = level_of(request, study)
-    shown = cell_page(found, facet=facet, raters=(first, second), uids=(row, column), level=level, after=after)
+    shown = cell_page(
+        found, facet=facet, raters=(first, second), uids=(row, column), level=level, after=after, hidden=hidden
+    )
     if shown is None:
         raise Http404("There is no such cell.")
     context = {"study": study, "round": found, "cell": shown, "facet": facet, "first": first, "second": second}

@@ -213,28 +213,36 @@ class Flags(RoundView):
     def get(self, request: Request, slug: str, number: int) -> Response:
         """Doubts of raters about own answers, once the round is no longer open."""
         round_ = self.round()
-        return Response(shapes.FlagShape([] if round_.is_open else rounds.flags(round_), many=True).data)
+        return self.listed(round_, hides=self.hides(round_))
 
     @extend_schema(request=shapes.FlagsDecision, responses=shapes.FlagShape(many=True))
     def post(self, request: Request, slug: str, number: int) -> Response:
         """Accept flags as one relabel round, or refuse them."""
         round_, given = self.round(Role.LEAD), self.given(shapes.FlagsDecision)
-        wanted = {(which["bug"], which["rater"], which["facet"]) for which in given["flags"]}
-        chosen = [
-            raised for raised in rounds.flags(round_) if raised.state == Flag.State.NEW and named(raised) in wanted
-        ]
-        if len(chosen) != len(wanted):
+        hides = self.hides(round_)
+        wanted = {(which["bug"], None if hides else which["rater"], which["facet"]) for which in given["flags"]}
+        new = [raised for raised in rounds.flags(round_) if raised.state == Flag.State.NEW]
+        chosen = [raised for raised in new if named(raised, hides=hides) in wanted]
+        if {named(raised, hides=hides) for raised in chosen} != wanted:
             raise BadInput("Name open flags of this round, each by bug, rater and facet.")
         if given["accept"]:
             follow_up.relabel_flagged(flags=chosen, name=given["name"], by=self.me)
         else:
             for raised in chosen:
                 follow_up.refuse_flag(raised=raised, by=self.me)
-        return Response(shapes.FlagShape(rounds.flags(round_), many=True).data)
+        return self.listed(round_, hides=hides)
+
+    def hides(self, round_: Round) -> bool:
+        return rounds.hides_names(round_.study, roles_of(self.study()))
+
+    def listed(self, round_: Round, *, hides: bool) -> Response:
+        found = [] if round_.is_open else rounds.flags(round_)
+        return Response(shapes.FlagShape(found, many=True, context={"names_hidden": hides}).data)
 
 
-def named(raised: Flag) -> tuple[int, str, str]:
-    return raised.assignment.bug.number, raised.assignment.rater.username, raised.facet.key
+def named(raised: Flag, *, hides: bool) -> tuple[int, str | None, str]:
+    rater = None if hides else raised.assignment.rater.username
+    return raised.assignment.bug.number, rater, raised.facet.key
 
 
 class FurtherBugs(RoundView):

@@ -8,7 +8,6 @@ STUDY = "studies/<slug:slug>"
 ROUND = f"{STUDY}/rounds/<int:number>"
 TURN = f"{ROUND}/bugs/<int:bug>"
 urlpatterns = [
-    path(f"{STUDY}/answers/", api.AllAnswers.as_view()),
     path(f"{ROUND}/", api.OneRound.as_view()),
     path(f"{ROUND}/gate/", api.Gate.as_view()),
     path(f"{ROUND}/mine/", api.Turns.as_view()),

@@ -11,6 +11,7 @@ from annotator.labeling.models import Assignment, Flag, FurtherBug, Round, Round
 from annotator.labeling.queries import Progress, progress_by_round, rated_by, rates_in
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role, Study
+from annotator.studies.protocol import protocol_of
 
 State = Assignment.State
 
@@ -109,6 +110,11 @@ def _numbers_by_item(items: set[int]) -> dict[int, list[int]]:
     for item, number in Bug.objects.filter(item__in=items).order_by("number").values_list("item_id", "number"):
         numbers.setdefault(item, []).append(number)
     return numbers
+
+
+def hides_names(study: Study, roles: frozenset[str]) -> bool:
+    """Whether the viewer decides on what raters differ on, and is not to know whose answer is whose."""
+    return Role.ADJUDICATOR in roles and protocol_of(study).hide_names
 
 
 def flags(round_: Round) -> list[Flag]:

@@ -62,6 +62,7 @@ def show(request: Request, slug: str, number: int) -> HttpResponse:
         "skipped": rounds.skipped(round_) if sees else [],
         "further": rounds.further(round_),
         "flags": [] if round_.is_open else rounds.flags(round_),
+        "names_hidden": rounds.hides_names(study, study.my_roles),
         "waiting": [] if round_.is_open else proposals.waiting(study, round_=round_),
         "settled": [] if round_.is_open else proposals.of_study(study, round_=round_).exclude(state="new"),
         "gate_form": GateForm.of(round_) if _may_set_gate(round_, request.user, lead=lead) else None,
@@ -150,7 +151,9 @@ def decide_flags(request: Request, slug: str, number: int) -> HttpResponse:
     """Accept the chosen flags as one relabel round, or refuse them."""
     study, round_ = for_lead(request, slug, number)
     wanted = set(request.POST.getlist("flag"))
-    chosen = [flag for flag in rounds.flags(round_) if flag.state == Flag.State.NEW and name_of(flag) in wanted]
+    hidden = rounds.hides_names(study, study.my_roles)
+    new = [flag for flag in rounds.flags(round_) if flag.state == Flag.State.NEW]
+    chosen = [flag for flag in new if name_of(flag, names_hidden=hidden) in wanted]
     if not chosen:
         raise BadInput("Choose at least one open flag.")
     if request.POST.get("act") == "refuse":
@@ -162,5 +165,6 @@ def decide_flags(request: Request, slug: str, number: int) -> HttpResponse:
     return redirect("labeling:round", study.slug, opened.number)
 
 
-def name_of(flag: Flag) -> str:
-    return f"{flag.assignment.bug.number}:{flag.assignment.rater.username}:{flag.facet.key}"
+def name_of(flag: Flag, *, names_hidden: bool) -> str:
+    rater = "" if names_hidden else flag.assignment.rater.username
+    return f"{flag.assignment.bug.number}:{rater}:{flag.facet.key}"

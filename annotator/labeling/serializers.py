@@ -194,12 +194,15 @@ class NewFlag(serializers.Serializer[Any]):
 
 class FlagShape(serializers.Serializer[Any]):
     bug = serializers.IntegerField(source="assignment.bug.number")
-    rater = serializers.CharField(source="assignment.rater.username")
+    rater = serializers.SerializerMethodField(help_text="null where the protocol hides names from who decides")
     facet = serializers.CharField(source="facet.key")
     reason = serializers.CharField()
     state = serializers.CharField(help_text="new, accepted or refused")
     at = serializers.DateTimeField()
     relabel_round = serializers.SerializerMethodField()
+
+    def get_rater(self, flag: Flag) -> str | None:
+        return None if self.context.get("names_hidden") else flag.assignment.rater.username
 
     def get_relabel_round(self, flag: Flag) -> int | None:
         return flag.relabel_round.number if flag.relabel_round else None
@@ -207,7 +210,7 @@ class FlagShape(serializers.Serializer[Any]):
 
 class WhichFlag(serializers.Serializer[Any]):
     bug = serializers.IntegerField()
-    rater = serializers.CharField()
+    rater = serializers.CharField(allow_null=True, default=None, help_text="null where it is hidden: any rater's")
     facet = serializers.CharField()
 
 

@@ -3,6 +3,7 @@
 from django.urls import path
 
 from annotator.overview import api, change_api, codes_api, flow_api, grouping_api, replacing_api, starting_api
+from annotator.overview.nameless import Answers
 from annotator.overview.resetting import password_link
 
 app_name = "overview-api"
@@ -26,5 +27,6 @@ urlpatterns = [
     path(f"{CHANGES}/<int:number>/withdraw/", change_api.Withdraw.as_view(), name="withdraw_change"),
     path(f"{CHANGES}/<int:number>/carry-out/", change_api.CarryOut.as_view(), name="carry_out_change"),
     path(f"{CHANGES}/<int:number>/relabel/", change_api.Relabel.as_view(), name="relabel_after_change"),
+    path("studies/<slug:slug>/answers/", Answers.as_view(), name="answers"),
     path("studies/<slug:slug>/events/", api.Events.as_view(), name="events"),
 ]

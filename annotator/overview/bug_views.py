@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotator.accounts.http import Request
+from annotator.adjudication.names import is_nameless
 from annotator.codebook.models import Category, Facet
 from annotator.collection.thread import thread_of
 from annotator.labeling import follow_up
@@ -99,7 +100,7 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
     found = _find(study, bug)
     previous, following = bugs.neighbours(found)
     is_in_hand = bool(bugs.in_hand([found], request.user))
-    is_nameless = bugs.hides_names(study, found, study.my_roles)
+    hides_names = is_nameless(found, request.user, study.my_roles)
     read = source_of(found, edited_at=getattr(found, "edited_at", None))
     source, thread = thread_of(study, found.item, read)
     context = {
@@ -110,10 +111,10 @@ def show(request: Request, slug: str, bug: int) -> HttpResponse:
         "bug_url": reverse("bugs:bug", args=[study.slug, found.number]),
         "rounds": bugs.rounds_of(found),
         "is_in_hand": is_in_hand,
-        "is_nameless": is_nameless,
+        "is_nameless": hides_names,
         "settled": [] if is_in_hand else bugs.settled(found),
         "disputed": [] if is_in_hand else bugs.disputed(found),
-        "given": [] if is_in_hand else bugs.given(found, request.user, is_nameless=is_nameless),
+        "given": [] if is_in_hand else bugs.given(found, request.user, is_nameless=hides_names),
         "siblings": bugs.siblings(found),
         "previous": previous,
         "next": following,

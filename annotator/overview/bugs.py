@@ -16,8 +16,7 @@ from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Round,
 from annotator.overview import standing
 from annotator.overview.choosing import in_a_main_round
 from annotator.sampling.models import Bug
-from annotator.studies.models import Role, Study
-from annotator.studies.protocol import protocol_of
+from annotator.studies.models import Study
 from annotator.web.numbers import whole
 
 PAGE = 50
@@ -182,13 +181,6 @@ class Given:
     @property
     def note(self) -> str:
         return self.turn.note or " ".join(filter(None, (self.turn.skip_reason, self.turn.skip_note)))
-
-
-def hides_names(study: Study, bug: Bug, roles: frozenset[str]) -> bool:
-    """Whether the protocol keeps the raters' names from the viewer, who may still decide on this bug."""
-    if Role.ADJUDICATOR not in roles or not protocol_of(study).hide_names:
-        return False
-    return Dispute.objects.filter(bug=bug, is_open=True).exists()
 
 
 def given(bug: Bug, viewer: User, *, is_nameless: bool = False) -> list[Given]:

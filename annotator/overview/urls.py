@@ -13,6 +13,7 @@ from annotator.overview import (
     uses,
     views,
 )
+from annotator.overview.nameless import cell
 from annotator.overview.resetting import reset
 
 overview_patterns = [
@@ -50,7 +51,9 @@ change_patterns = [
     path("categories/<slug:uid>/meaning/", change_views.redefine, name="redefine"),
     path("categories/<slug:uid>/retire/", change_views.retire, name="retire"),
 ]
+CELL = "<slug:slug>/agreement/<int:number>/<slug:facet>/<str:first>/<str:second>/cell/<slug:row>/<slug:column>/"
 urlpatterns = [
+    path(CELL, cell),  # before the one of agreement, which cannot know what is undecided
     path("", include((overview_patterns, "overview"))),
     path("<slug:slug>/sampling/replace/", include(([path("", replacing_views.replace, name="bugs")], "replacing"))),
     path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),

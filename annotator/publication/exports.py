@@ -1,7 +1,7 @@
 """One table of a study as a file: its name, its type, and its bytes piece by piece."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 
 from annotator.codebook.models import Version
 from annotator.publication import columns, queries, side_by_side
@@ -14,6 +14,7 @@ from annotator.web.errors import BadInput
 
 FORMATS = (CSV, JSONL, PARQUET)
 SAFE = "spreadsheet-safe"
+PARTIAL = "without-undecided"
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ LONG_TABLES: dict[str, Callable[[Study], Table]] = {
     "bugs": bugs,
 }
 TABLES = (*LONG_TABLES, side_by_side.NAME)
+BY_NAME = ("answers", "history", side_by_side.NAME)  # they tell whose answer is whose
 
 
 def table_of(study: Study, name: str, *, pseudonyms: bool = False, codebook: str = "") -> Table:
@@ -72,20 +74,39 @@ def _as_of(study: Study, name: str, codebook: str) -> Table:
     return as_published(LONG_TABLES[name](study), version, is_mapped=False)
 
 
+def without(table: Table, bugs: Collection[int]) -> Table:
+    place, left_out = table.place("bug"), set(bugs)
+    return replace(table, batches=([row for row in batch if row[place] not in left_out] for batch in table.batches))
+
+
 def export(
-    study: Study, name: str, format_: str, *, pseudonyms: bool = False, is_safe: bool = False, codebook: str = ""
+    study: Study,
+    name: str,
+    format_: str,
+    *,
+    pseudonyms: bool = False,
+    is_safe: bool = False,
+    codebook: str = "",
+    left_out: Collection[int] = (),
 ) -> Export:
-    """The table as a file; `is_safe` makes a CSV that a spreadsheet opens without running anything."""
+    """The table as a file; `is_safe` makes a CSV that a spreadsheet opens without running anything.
+
+    `left_out` are numbers of bugs of which it is not told whose answer is whose.
+    """
     if format_ not in FORMATS:
         raise BadInput(f"There is no format “{format_}”. There are {', '.join(FORMATS)}.")
     if is_safe and format_ != CSV:
         raise BadInput("Only CSV has a spreadsheet-safe variant: the other formats are not run by spreadsheets.")
     table = table_of(study, name, pseudonyms=pseudonyms, codebook=codebook)
+    is_partial = bool(left_out) and name in BY_NAME
+    if is_partial:
+        table = without(table, left_out)
     parts = [
         study.slug,
         name,
         *([f"codebook-v{codebook.removeprefix('v')}"] if codebook else []),
         *(["pseudonyms"] if pseudonyms else []),
+        *([PARTIAL] if is_partial else []),
         *([SAFE] if is_safe else []),
     ]
     return Export(f"{'-'.join(parts)}.{format_}", TYPES[format_], pieces(table, format_, is_safe=is_safe))

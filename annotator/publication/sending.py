@@ -1,7 +1,11 @@
 """A table on its way to a browser or a program, while it is being read."""
 
+from typing import cast
+
 from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 
+from annotator.accounts.models import User
+from annotator.adjudication.names import nameless_bugs
 from annotator.publication import side_by_side
 from annotator.publication.exports import FORMATS, TABLES, export
 from annotator.publication.pseudonyms import pseudonyms_of
@@ -17,8 +21,15 @@ def table_response(
 ) -> StreamingHttpResponse:
     if table not in TABLES or format_ not in FORMATS:
         raise Http404(f"There is no such file. Tables: {', '.join(TABLES)}; formats: {', '.join(FORMATS)}.")
-    codebook = request.GET.get("codebook", "")
-    made = export(study, table, format_, pseudonyms=wants_pseudonyms(request), is_safe=is_safe, codebook=codebook)
+    made = export(
+        study,
+        table,
+        format_,
+        pseudonyms=wants_pseudonyms(request),
+        is_safe=is_safe,
+        codebook=request.GET.get("codebook", ""),
+        left_out=nameless_bugs(study, cast(User, request.user), study.my_roles),
+    )
     headers = {"Content-Disposition": f'attachment; filename="{made.filename}"'}
     return StreamingHttpResponse(made.pieces, content_type=made.content_type, headers=headers)
 

@@ -1,6 +1,6 @@
 """What a study hands out: one page, and the files."""
 
-from typing import Any
+from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -9,6 +9,8 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
+from annotator.accounts.models import User
+from annotator.adjudication.names import nameless_bugs
 from annotator.labeling.models import Round
 from annotator.publication import side_by_side
 from annotator.publication.exports import FORMATS, TABLES
@@ -40,6 +42,7 @@ def exports(request: HttpRequest, slug: str) -> HttpResponse:
         "hides": hides,
         "has_bugs": Bug.objects.filter(study=study).exists(),
         "is_lead": "lead" in study.my_roles,
+        "left_out": len(nameless_bugs(study, cast(User, request.user), study.my_roles)),
         "open_rounds": Round.objects.open().filter(study=study),
     }
     return render(request, "publication/exports.html", context)

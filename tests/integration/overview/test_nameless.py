@@ -1,0 +1,131 @@
+"""Who still decides, not knowing whose answer is whose, is told it nowhere; everybody else is, and so is she afterwards."""
+
+import csv
+import io
+
+import pytest
+from django.urls import reverse
+
+from annotator.adjudication.actions import adjudicate
+from annotator.codebook.models import Category, Facet
+from annotator.labeling.follow_up import flag
+from annotator.labeling.models import Assignment
+from annotator.overview.closing import close_round
+from annotator.studies.models import Study
+from tests.factories import answer, make_round, member
+
+SAME, OTHER = {"cause": "type", "stage": "training"}, {"cause": "api", "stage": "training"}
+API = "/api/v1/studies/frameworks/"
+
+
+@pytest.fixture
+def closed(study, bugs, alice, bob, lee):
+    """Alice and Bob differ on bug 1 and agree on bug 2; Alice doubts her answer to bug 1."""
+    round_ = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=lee)
+    for bug, theirs in ((bugs[0], OTHER), (bugs[1], SAME)):
+        answer(round_, bug, alice, SAME, note="It is cast.")
+        answer(round_, bug, bob, theirs)
+    close_round(round_=round_, by=lee)
+    turn = Assignment.objects.get(bug=bugs[0], rater=alice)
+    flag(assignment=turn, facet_id=Facet.objects.get(key="cause").pk, reason="Read too fast.", by=alice)
+    return round_
+
+
+@pytest.fixture
+def asked(client):
+    def ask(person, address):
+        client.force_login(person)
+        return client.get(address)
+
+    return ask
+
+
+def uid(name):
+    return Category.objects.get(facet__key="cause", name=name).uid
+
+
+def cell(row, column):
+    return reverse("agreement:cell", args=["frameworks", 1, "cause", "alice", "bob", uid(row), uid(column)])
+
+
+def rows(response):
+    body = b"".join(response).decode()
+    return [int(row["bug"]) for row in csv.DictReader(io.StringIO(body, newline=""))]
+
+
+def settle(bug, by):
+    label = Category.objects.filter(facet__key="cause", name="type")
+    adjudicate(bug=bug, facet=Facet.objects.get(key="cause"), categories=label, reason="slip", by=by)
+
+
+def test_a_cell_of_the_matrix_leaves_out_what_waits_for_the_viewer(closed, asked, bugs, ada, alice, lee):
+    for person in (alice, lee):
+        assert "It is cast." in asked(person, cell("type", "api")).content.decode()
+    page = asked(ada, cell("type", "api")).content.decode()
+    assert "It is cast." not in page
+    assert "1 bug of this cell waits for your decision" in page
+    assert "It is cast." in asked(ada, cell("type", "type")).content.decode()
+    settle(bugs[0], ada)
+    assert "It is cast." in asked(ada, cell("type", "api")).content.decode()
+
+
+@pytest.mark.parametrize("table", ["answers", "history", "side_by_side"])
+def test_a_file_leaves_out_what_waits_for_the_viewer_and_says_so_in_its_name(closed, asked, bugs, ada, lee, table):
+    address = f"/frameworks/publication/{table}.csv"
+    whole = asked(lee, address)
+    assert 1 in rows(whole)
+    assert "undecided" not in whole["Content-Disposition"]
+    partial = asked(ada, address)
+    assert "without-undecided" in partial["Content-Disposition"]
+    assert 1 not in (left := rows(partial)) and 2 in left
+    assert 1 not in rows(asked(ada, f"{API}exports/{table}.csv"))
+    settle(bugs[0], ada)
+    assert 1 in rows(asked(ada, address))
+
+
+def test_tables_that_tell_nobodys_answer_are_whole(closed, asked, ada):
+    for table in ("finals", "bugs"):
+        answer_ = asked(ada, f"/frameworks/publication/{table}.csv")
+        assert 1 in rows(answer_)
+        assert "undecided" not in answer_["Content-Disposition"]
+
+
+def test_the_page_of_files_says_how_many_are_left_out(closed, asked, ada, alice):
+    assert "1 bug waits for your decision" in asked(ada, "/frameworks/publication/").content.decode()
+    assert "for your decision" not in asked(alice, "/frameworks/publication/").content.decode()
+
+
+def test_answers_over_rest_leave_out_what_waits_for_the_viewer(closed, asked, bugs, ada, lee):
+    def numbers(person):
+        return {row["bug"] for row in asked(person, f"{API}answers/").json()["results"]}
+
+    assert (numbers(lee), numbers(ada)) == ({1, 2}, {2})
+    settle(bugs[0], ada)
+    assert numbers(ada) == {1, 2}
+
+
+def test_flags_name_no_rater_to_who_decides(closed, asked, client, study, ada, alice, lee):
+    page = asked(ada, "/frameworks/rounds/1/").content.decode()
+    assert "A rater: Read too fast." in page
+    assert "alice: Read too fast." in asked(lee, "/frameworks/rounds/1/").content.decode()
+    (told,) = asked(ada, f"{API}rounds/1/flags/").json()
+    assert (told["rater"], told["reason"]) == (None, "Read too fast.")
+    assert asked(lee, f"{API}rounds/1/flags/").json()[0]["rater"] == "alice"
+    member(study, ada, "lead")
+    assert 'value="1::cause"' in asked(ada, "/frameworks/rounds/1/").content.decode()
+    refused = {"accept": False, "flags": [{"bug": 1, "facet": "cause"}]}
+    told = client.post(f"{API}rounds/1/flags/", refused, content_type="application/json").json()
+    assert [(one["rater"], one["state"]) for one in told] == [(None, "refused")]
+
+
+def test_who_rated_the_bug_knows_who_said_what(closed, asked, study, alice):
+    member(study, alice, "adjudicator")
+    assert "It is cast." in asked(alice, cell("type", "api")).content.decode()
+    assert 1 in rows(asked(alice, "/frameworks/publication/answers.csv"))
+
+
+def test_a_protocol_that_hides_no_names_leaves_nothing_out(closed, asked, study, ada):
+    Study.objects.filter(pk=study.pk).update(protocol={"hide_names": False})
+    assert "It is cast." in asked(ada, cell("type", "api")).content.decode()
+    assert 1 in rows(asked(ada, "/frameworks/publication/answers.csv"))
+    assert "alice: Read too fast." in asked(ada, "/frameworks/rounds/1/").content.decode()
