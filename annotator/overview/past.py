@@ -17,7 +17,7 @@ from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
 
 PAGE, MOST_SHOWN = 100, 10**9
-ROUTINE = {"answered", "changed an answer", "adjudicated", "took a stand"}
+ROUTINE = {"answered", "changed an answer", "adjudicated", "took a stand", "voted", "changed a vote"}
 TALK = {"took a stand", "came to agree", "remarked", "flagged an answer"}
 
 

@@ -59,9 +59,10 @@ def _waits(told: list[queries.Progress], request: Request) -> bool:
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: Request, slug: str) -> HttpResponse:
-    """Open a screening."""
+    """Open a screening; `harvest` in the address begins with what that one found."""
     study = study_for(request.user, slug, Role.LEAD)
-    form = ScreeningForm(study, request.POST if request.method == "POST" else None)
+    sent = request.POST if request.method == "POST" else None
+    form = ScreeningForm(study, sent, initial={"harvest": request.GET.get("harvest", "")})
     if request.method == "POST" and form.is_valid():
         try:
             opened = actions.open_screening(study=study, by=request.user, **form.options())

@@ -21,6 +21,7 @@ from annotator.intake.mapping import from_document
 from annotator.intake.running import perform
 from annotator.labeling.models import Assignment, Round
 from annotator.overview.demo import people, story
+from annotator.screening.models import Candidate
 from annotator.studies.actions import invite
 from annotator.studies.models import Study
 from tests.factories import make_harvest
@@ -31,6 +32,7 @@ NOBODY = ""
 VIEWERS = ["cedar", "alder", "maple", NOBODY]  # the lead, a rater, the adjudicator, and who is not signed in
 API_DOCS = "/api/v1/docs/"  # drawn by Swagger UI, whose buttons within buttons and colours are its own: not for axe
 CLOSED, OPEN = 2, 3  # rounds of the demo
+READ, READ_NOW = 1, 2  # its screenings, the first closed
 # There once a second factor is set up, which has a journey of its own; the last is no page and needs a key.
 AFTER_OTHERS = {
     "/accounts/2fa/totp/deactivate/",
@@ -93,6 +95,9 @@ def known(study: Study) -> dict[str, Any]:
         "/join/ token": secret,
         "/reset/ token": make_password_link(user=User.objects.get(username="fern"), by=lead),
         "/agreement/ number": CLOSED,
+        "/screening/ number": READ_NOW,
+        "/agreement/screening/ number": READ,
+        "candidates/<int:candidate>/files/ number": READ,
         "/adjudication/ number": dispute.bug.number,
         "/adjudication/rounds/ number": CLOSED,
         "/adjudication/audit/ number": CLOSED,
@@ -102,6 +107,10 @@ def known(study: Study) -> dict[str, Any]:
         "/sampling/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }
+
+
+def in_conflict(study: Study) -> int:
+    return Candidate.objects.filter(study=study, screening__number=READ, outcomes=None).earliest("position").position
 
 
 def turn_of(rater: User, round_: int, **more: Any) -> Assignment:
@@ -119,6 +128,10 @@ def addresses(study: Study) -> dict[str, str]:
         "a closed turn": f"/demo/rounds/{CLOSED}/bugs/{closed}/",
         "agreement of an open round": f"/demo/agreement/{OPEN}/",
         "adjudication of an open round": f"/demo/adjudication/bugs/{values['bug']}/",
+        "a closed screening": f"/demo/screening/{READ}/",
+        "its conflicts": f"/demo/screening/{READ}/conflicts/",
+        "a candidate that is decided": f"/demo/screening/{READ}/candidates/1/",
+        "a candidate in conflict": f"/demo/screening/{READ}/candidates/{in_conflict(study)}/",
         "an import that is stored": "/demo/import/1/",
         "a harvest that failed": "/demo/harvests/2/",
     }
