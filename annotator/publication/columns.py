@@ -115,6 +115,8 @@ BUGS = (
     Column("opened_at", TIME, "when it was opened"),
     Column("closed_at", TIME, "when it was closed"),
     Column("merged_at", TIME, "when it was merged"),
+    Column("left", TEXT, "why it is no longer studied: duplicate, withdrawn or not_a_bug; empty: it is"),
+    Column("left_note", TEXT, "what the lead wrote about that"),
     Column("body", TEXT, "its description as written"),
 )
 SIDE_BY_SIDE = (

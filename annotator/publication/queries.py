@@ -92,6 +92,8 @@ BUG = {
     "closed_at": "item__closed_at",
     "merged_at": "item__merged_at",
     "body": "item__text__body",
+    "left": "left_reason",
+    "left_note": "left_note",
 }
 ACTS = {Stand.Move.KEEP: "kept", Stand.Move.ACCEPT: "accepted", Stand.Move.PROPOSE: "proposed"}
 OfBug = TypeVar("OfBug", bound=Model)
