@@ -94,7 +94,7 @@ class Site:
             if process.poll() is not None:
                 self.start(part)
 
-    def ask(self, method: str, path: str, key: str, body: Any = None, *, patience: float = 60) -> Any:
+    def ask(self, method: str, path: str, key: str, body: Any = None, *, patience: float = 300) -> Any:
         """Again, as long as nobody answers: the web server may have been killed on the way."""
         deadline = time.monotonic() + patience
         while True:
