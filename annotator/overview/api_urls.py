@@ -2,7 +2,16 @@
 
 from django.urls import path
 
-from annotator.overview import api, change_api, codes_api, flow_api, grouping_api, replacing_api, starting_api
+from annotator.overview import (
+    api,
+    change_api,
+    codes_api,
+    flow_api,
+    grouping_api,
+    guidance_api,
+    replacing_api,
+    starting_api,
+)
 from annotator.overview.nameless import Answers
 from annotator.overview.resetting import password_link
 
@@ -17,6 +26,7 @@ urlpatterns = [
     path("studies/<slug:slug>/flow/flow.pdf", flow_api.Pdf.as_view(), name="flow_pdf"),
     path("studies/<slug:slug>/flow/flow.svg", flow_api.Svg.as_view(), name="flow_svg"),
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
+    path("studies/<slug:slug>/rounds/<int:number>/bugs/<int:bug>/guidance/", guidance_api.Guidance.as_view()),
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/", grouping_api.Board.as_view(), name="board"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/codes/<slug:uid>/", grouping_api.CodeDetail.as_view()),

@@ -8,6 +8,7 @@ from annotator.overview import (
     codes_views,
     flow_views,
     grouping_views,
+    guidance_views,
     replacing_views,
     starting,
     uses,
@@ -28,6 +29,8 @@ overview_patterns = [
     path("<slug:slug>/rounds/new/", views.new_round, name="new_round"),
     path("<slug:slug>/rounds/<int:number>/close/", views.close, name="close_round"),
     path("<slug:slug>/rounds/<int:number>/codes/", codes_views.settle, name="codes"),
+    path("<slug:slug>/rounds/<int:number>/bugs/<int:bug>/guidance/", guidance_views.everything, name="guidance"),
+    path("<slug:slug>/rounds/<int:number>/bugs/<int:bug>/guidance/<slug:uid>/", guidance_views.category),
 ]
 bug_patterns = [
     path("", bug_views.list_bugs, name="bugs"),
