@@ -8,7 +8,8 @@ import pytest
 from annotator.codebook.actions import create_codebook
 from annotator.codebook.presets import preset
 from annotator.intake.actions import import_file
-from annotator.intake.mapping import from_document, read_mapping
+from annotator.intake.columns import choices_of, document_of
+from annotator.intake.mapping import from_document, read_mapping, to_document
 from annotator.intake.models import Import
 from annotator.intake.sheets import read_grid, read_sheet
 from annotator.intake.undoing import undo
@@ -18,7 +19,7 @@ from annotator.screening.choosing import Wanted
 from annotator.screening.models import Candidate, Criterion, Outcome, Screening, Vote
 from annotator.screening.queries import counts, included
 from annotator.studies.models import Study
-from annotator.web.errors import Refused
+from annotator.web.errors import BadInput, Refused
 from tests.factories.screening import make_criteria
 from tests.integration.intake.conftest import SHARED
 
@@ -219,3 +220,30 @@ def test_the_published_bugs_alone_show_that_83_were_in(silent):
     bring(silent, published("comparison_category_raw_two_header_rows.csv"), mapped("tambon2023-comparison.yaml"))
     told = counts(silent)
     assert (told.kept, told.conflict, told.adds_up) == (83, 12, True)
+
+
+# --- the mapping
+
+
+def test_the_page_that_chooses_columns_says_the_same():
+    told = {"include": "in", "when": ["yes"], "reason": "why", "others": "drop", "because": "no gist"}
+    mapping = from_document({"item": ITEM, "outcome": told})
+    sheet = read_sheet(read_grid(b"id,in,why\na,yes,\n", filename="s.csv"), header_rows=1)
+    again = from_document(document_of(choices_of(mapping, sheet), sheet))
+    assert again.outcome == mapping.outcome
+    assert from_document(to_document(mapping)) == mapping
+    assert mapping.is_screening
+
+
+@pytest.mark.parametrize(
+    ("outcome", "said"),
+    [
+        ({}, "outcome.include must name"),
+        ({"include": "in", "others": "burn"}, "keep, drop"),
+        ({"include": "in", "when": [1]}, "list of texts"),
+        ({"in": "in"}, "unknown key"),
+    ],
+)
+def test_a_mapping_that_does_not_hold_together_is_refused(outcome, said):
+    with pytest.raises(BadInput, match=said):
+        from_document({"item": ITEM, "outcome": outcome})
