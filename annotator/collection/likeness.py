@@ -54,7 +54,12 @@ class Groups:
 def alike(texts: Iterable[str], *, threshold: float, tell: Callable[[], None] = lambda: None) -> Iterator[Pair]:
     """Pairs of cosine `threshold` or more, so many that what belongs together is together. `tell`: it goes on."""
     counted = TfidfVectorizer(
-        preprocessor=readable, token_pattern=WORD, sublinear_tf=True, max_features=MOST_WORDS, dtype=np.float32
+        preprocessor=readable,
+        token_pattern=WORD,
+        stop_words="english",
+        sublinear_tf=True,
+        max_features=MOST_WORDS,
+        dtype=np.float32,
     )
     try:
         weights = counted.fit_transform(texts).tocsr()

@@ -18,6 +18,7 @@ from annotator.web.markdown import render
 
 SHOWN_AT_ONCE = 40_000  # characters of patches; what is beyond opens on demand
 NOBODY = "deleted account"
+MENTIONS = "mentions"
 RANKS = {Link.Source.CLOSING.value: 0, Link.Source.KEYWORD.value: 1, Link.Source.MENTION.value: 2}
 
 
@@ -92,6 +93,14 @@ class Source:
     left_out: int = 0  # files beyond the first ones
     additions: int = 0
     deletions: int = 0
+
+    @property
+    def closings(self) -> tuple[Linked, ...]:
+        return tuple(one for one in self.links if one.words != MENTIONS)
+
+    @property
+    def mentions(self) -> tuple[Linked, ...]:
+        return tuple(one for one in self.links if one.words == MENTIONS)
 
     @property
     def files_count(self) -> int:
@@ -219,7 +228,7 @@ def _linked(row: Mapping[str, Any]) -> Linked:
     place = f"{row['owner']}/{row['name']}"
     closes = "closed by" if row["kind"] == Item.Kind.ISSUE else "closes"
     return Linked(
-        words="mentions" if row["source"] == Link.Source.MENTION else closes,
+        words=MENTIONS if row["source"] == Link.Source.MENTION else closes,
         reference=f"{place}#{row['number']}",
         title=row["title"],
         url=f"https://{row['host']}/{place}/issues/{row['number']}",  # GitHub leads from there to a pull request

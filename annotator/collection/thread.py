@@ -14,7 +14,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from annotator.collection import prepared
 from annotator.collection.models import ChangedFile, Edit, Item, Link
-from annotator.collection.source import NOBODY, RANKS, File, Source, Turn
+from annotator.collection.source import MENTIONS, NOBODY, RANKS, File, Source, Turn
 from annotator.studies.models import Study
 from annotator.web import diff
 from annotator.web.markdown import render
@@ -79,7 +79,7 @@ def _others(study: Study, item: Item) -> Iterator[Other]:
     here = sorted(rows.filter(item=item), key=lambda link: (RANKS[link.source], link.pk))
     closes = "closed by" if item.kind == Item.Kind.ISSUE else "closes"
     for link in here:
-        yield _other(study, link, link.target, "mentions" if link.source == Link.Source.MENTION else closes)
+        yield _other(study, link, link.target, MENTIONS if link.source == Link.Source.MENTION else closes)
     known = {link.target_id for link in here}
     for link in rows.filter(target=item).order_by("pk")[:MOST_BACK]:
         if link.item_id not in known:

@@ -18,7 +18,9 @@ TEXTS = st.lists(st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join), ma
 
 def every_pair(texts: list[str], threshold: float) -> dict[tuple[int, int], float]:
     """The plain way: all against all."""
-    counted = TfidfVectorizer(preprocessor=readable, token_pattern=likeness.WORD, sublinear_tf=True)
+    counted = TfidfVectorizer(
+        preprocessor=readable, token_pattern=likeness.WORD, stop_words="english", sublinear_tf=True
+    )
     try:
         weights = counted.fit_transform(texts).toarray()
     except ValueError:
@@ -74,7 +76,7 @@ def test_the_words_that_tell_most_come_first():
     (pair,) = alike(texts, threshold=0.8)
     assert (pair.first, pair.second) == (0, 1)
     assert set(pair.words[:3]) == {"wrong", "gradient", "cholesky"}
-    assert "in" in pair.words[-3:]
+    assert not {"the", "of", "in"} & set(pair.words)
 
 
 def test_what_a_template_hides_does_not_count():
