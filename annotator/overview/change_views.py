@@ -41,7 +41,7 @@ def list_changes(request: Request, slug: str) -> HttpResponse:
         "lines": shown.lines,
         "before": shown.before,
     }
-    return render(request, "changes/list.html", context)
+    return render(request, "overview/changes/list.html", context)
 
 
 @login_required
@@ -66,7 +66,7 @@ def change_page(request: Request, study: Study, line: Line, *, problem: str = ""
         "problem": problem,
         "reason": request.POST.get("reason", ""),
     }
-    return render(request, "changes/change.html", context, status=status)
+    return render(request, "overview/changes/change.html", context, status=status)
 
 
 @login_required
@@ -144,7 +144,7 @@ def merge(request: Request, slug: str, uid: str) -> HttpResponse:
     if request.method == "GET" and form.is_bound:
         form.errors.pop("reason", None)
     if request.htmx:
-        return render(request, "changes/_preview.html", {"preview": shown, "study": study})
+        return render(request, "overview/changes/_preview.html", {"preview": shown, "study": study})
 
     def do() -> Change:
         rows = {each.uid: each for each in row.facet.categories.select_related("facet__codebook", "parent")}

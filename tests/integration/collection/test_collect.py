@@ -10,6 +10,7 @@ from django.apps import apps
 from django.core.management import call_command
 
 from annotator.collection import foreground
+from annotator.collection.access import Access
 from annotator.collection.actions import cancel, pause, resume
 from annotator.collection.harvesting import Harvester, Stopped
 from annotator.collection.models import Budget, ChangedFile, Comment, Commit, Finding, Harvest, Item, Patch
@@ -41,8 +42,8 @@ def server(place, clock) -> Iterator[GitHubServer]:
         yield server
 
 
-def access(server: GitHubServer, clock: Clock, *tokens: str) -> foreground.Access:
-    return foreground.Access(server.url, tokens or (TOKEN,), clock=clock, pause=clock.pause)
+def access(server: GitHubServer, clock: Clock, *tokens: str) -> Access:
+    return Access(server.url, tokens or (TOKEN,), clock=clock, pause=clock.pause)
 
 
 def collected(study, server, clock, wanted=MERGED, *tokens):

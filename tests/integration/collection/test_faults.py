@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from annotator.clients.github.client import GitHub
+from annotator.collection import access as plain
 from annotator.collection import foreground
 from annotator.collection.models import Finding, Harvest, Item, Repository, Window
 from annotator.collection.wanted import Wanted
@@ -28,7 +29,7 @@ MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), la
 BURSTS = [Fault("502", on="graphql", times=11), Fault("reset", on="files", times=8), Fault("502", times=12)]
 
 
-class Access(foreground.Access):
+class Access(plain.Access):
     """With pages so small that a dozen pull requests take several."""
 
     def github(self) -> GitHub:
@@ -218,7 +219,7 @@ def test_five_hundred_pull_requests_cost_what_is_promised_killed_in_the_middle(s
         run(harvester, wait=wait)
 
     with GitHubServer(World.of(repository(pull_requests=500, days=60)), clock=clock) as server:
-        access = foreground.Access(server.url, (TOKEN,), clock=clock, pause=clock.pause)
+        access = plain.Access(server.url, (TOKEN,), clock=clock, pause=clock.pause)
         monkeypatch.setattr(foreground, "run", dying)
         for _time in range(2):
             with pytest.raises(Killed):

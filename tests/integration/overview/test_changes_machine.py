@@ -205,7 +205,7 @@ class Living(RuleBasedStateMachine):
             )
         }
         assert self.answers.items() <= now.items()
-        self.answers = now  # type: ignore[assignment]
+        self.answers = now
 
     @property
     def study_id(self) -> int:
