@@ -1,4 +1,5 @@
-"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, labelling, growth; default all.
+"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, codebook, labelling,
+growth; default all.
 
 By name alone, since they take long: chaos, chaos-sqlite.
 """
@@ -143,6 +144,20 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
+def codebook() -> list[Figure]:
+    """1,000 categories, 100,000 answers: each change previewed, made and undone."""
+    with services() as (environment, _):
+        told = json.loads(server.command(environment, "bench.living"))
+    for name, act in told.items():
+        line = f"  {name:24} preview {act['preview_s'] * 1000:6.0f} ms, takes effect in {act['apply_s']:.2f} s"
+        print(f"{line}, {act['answers']:,} answers", file=sys.stderr)
+    preview, act = (max(told, key=lambda name: told[name][what]) for what in ("preview_s", "apply_s"))
+    return [
+        Figure(f"1,000 categories: slowest preview ({preview})", told[preview]["preview_s"] * 1000, "ms", 500),
+        Figure(f"1,000 categories: slowest to take effect ({act})", told[act]["apply_s"], "s", 2),
+    ]
+
+
 def newcomer() -> list[Figure]:
     """What somebody has who clones the project and types make run."""
     with (
@@ -184,6 +199,7 @@ PARTS: dict[str, Callable[[], list[Figure]]] = {
     "machine": newcomer,
     "transfers": transfers,
     "harvest": harvest,
+    "codebook": codebook,
     "labelling": labelling,
     "growth": growth,
 }

@@ -6,7 +6,7 @@ Of an open round nothing is counted, not even for its lead: only that the change
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
 from annotator.adjudication.models import Dispute
 from annotator.adjudication.queries import final_labels
@@ -15,7 +15,8 @@ from annotator.codebook import living
 from annotator.codebook.models import Category, Change, Facet
 from annotator.labeling.models import Answer, Round
 from annotator.overview.changing import open_rounds
-from annotator.overview.relabelling import Due, latest_answers, who_labels
+from annotator.overview.relabelling import Due, latest_answers, raters_of
+from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 
 Act = Change.Act
@@ -68,18 +69,19 @@ def preview(facet: Facet, *, act: str, touched: Collection[str], into: str = "")
     categories = dict(mine.values_list("pk", "uid"))
     counted = Answer.objects.current().filter(category__in=categories).exclude(round__state=Round.State.OPEN)
     per_round = dict(counted.order_by().values_list("round").annotate(n=Count("pk")))
-    rounds = list(Round.objects.select_related("codebook_version").filter(pk__in=per_round).order_by("number"))
-    places = dict.fromkeys(categories.values(), into) if act == Act.MERGE and into else {}
+    rounds = list(Round.objects.filter(pk__in=per_round).order_by("number"))
+    target = facet.categories.filter(uid=into).values_list("pk", flat=True).first() if act == Act.MERGE else None
+    places = dict.fromkeys(categories, target) if target else {}
     told = {one.pk for one in rounds[-MOST_ROUNDS:]} if places else set()
     return Preview(
         act=act,
         answers=sum(per_round.values()),
         rounds=tuple(
-            RoundEffect(one, per_round[one.pk], tuple(figures(one, facet.key, places)) if one.pk in told else ())
+            RoundEffect(one, per_round[one.pk], tuple(figures(one, facet, places)) if one.pk in told else ())
             for one in rounds
         ),
-        labels=final_labels(study).filter(facet=facet, label_uid__in=list(touched)).count(),
-        disputes=_disputes_between(facet, [*touched, into]) if places else 0,
+        labels=final_labels(study).filter(category__in=categories).count(),
+        disputes=_disputes_between(facet, categories, target) if target else 0,
         due=_due(study, act, categories),
         waits_for=tuple(open_rounds(study)) if act in living.WAITING else (),
     )
@@ -88,20 +90,23 @@ def preview(facet: Facet, *, act: str, touched: Collection[str], into: str = "")
 def _due(study: Study, act: str, categories: Mapping[int, str]) -> Due:
     if act not in (Act.SPLIT, Act.REDEFINE):
         return Due({}, 0)
-    given = set(latest_answers(study).filter(category__in=categories).values_list("bug_id", flat=True))
-    settled = final_labels(study).filter(label_uid__in=list(categories.values())).values_list("bug_id", flat=True)
-    return who_labels(study, given | set(settled))
+    answers = latest_answers(study).filter(category__in=categories)
+    labels = final_labels(study).filter(category__in=categories)
+    touched = Q(bug__in=answers.values("bug")) | Q(bug__in=labels.values("bug"))
+    groups = raters_of(study, touched)
+    bugs = Bug.objects.filter(Q(pk__in=answers.values("bug")) | Q(pk__in=labels.values("bug"))).count()
+    return Due(groups, bugs - len(groups))
 
 
-def _disputes_between(facet: Facet, uids: Collection[str]) -> int:
+def _disputes_between(facet: Facet, sources: Collection[int], into: int) -> int:
     """Disputes whose raters all said one of these: they differ in nothing once these are one. They stay open."""
-    open_ones = Dispute.objects.filter(facet=facet, is_open=True).values_list("round_id", "bug_id")
-    places = set(open_ones)
-    if not places:
-        return 0
-    rows = Answer.objects.current().filter(facet=facet, bug__in={bug for _, bug in places})
-    others = rows.exclude(category__uid__in=uids).values_list("round_id", "bug_id")
-    return len(places - set(others))
+    given = Answer.objects.current().filter(facet=facet)
+    here = given.filter(round=OuterRef("round"), bug=OuterRef("bug"))
+    others = here.exclude(category__in=[*sources, into])
+    open_ones = Dispute.objects.filter(
+        facet=facet, is_open=True, bug__in=given.filter(category__in=sources).values("bug")
+    )
+    return open_ones.filter(~Exists(others)).count()
 
 
 def preview_of(change: Change) -> Preview:

@@ -53,7 +53,9 @@ def due_to(change: Change) -> Due:
     """What is left to be labelled again after a change that took effect."""
     if change.applied_at is None or not asks_for_relabelling(change):
         return Due({}, 0)
-    return who_labels(study_of(change), touched_bugs(change))
+    bugs = touched_bugs(change)
+    groups = raters_of(study_of(change), Q(bug__in=bugs))
+    return Due(groups, len(bugs) - len(groups))
 
 
 def study_of(change: Change) -> Study:
@@ -102,15 +104,14 @@ def latest_answers(study: Study) -> QuerySet[Answer]:
     return Answer.objects.current().filter(~Exists(later), round__in=rounds)
 
 
-def who_labels(study: Study, bugs: set[int]) -> Due:
-    """The raters of each bug's latest round who still rate in the study."""
-    still = set(Membership.objects.filter(study=study, role=Role.RATER).values_list("user_id", flat=True))
+def raters_of(study: Study, touched: Q) -> dict[int, frozenset[int]]:
+    """Who of each bug's latest round still rates in the study; `touched` says of which bugs, as of an answer."""
+    still = Membership.objects.filter(study=study, role=Role.RATER).values("user")
     groups: dict[int, set[int]] = defaultdict(set)
-    rows: Any = latest_answers(study).filter(bug__in=bugs).values_list("bug_id", "rater_id").distinct()
-    for bug, rater in rows:
-        if rater in still:
-            groups[bug].add(rater)
-    return Due({bug: frozenset(raters) for bug, raters in groups.items()}, len(bugs) - len(groups))
+    rows: Any = latest_answers(study).filter(touched, rater__in=still).order_by().values_list("bug_id", "rater_id")
+    for bug, rater in rows.distinct():
+        groups[bug].add(rater)
+    return {bug: frozenset(raters) for bug, raters in groups.items()}
 
 
 def rounds_due_to(change: Change) -> list[Round]:
