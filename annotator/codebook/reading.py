@@ -31,6 +31,11 @@ def read(content: str | bytes) -> doc.Document:
     return to_document(_parsed(_decoded(content)))
 
 
+def plain_values(content: str | bytes) -> Any:
+    """The lists, mappings and texts in a YAML or JSON file."""
+    return _parsed(_decoded(content))
+
+
 def to_document(raw: Any) -> doc.Document:
     """A codebook from plain dicts and lists, as a file or a stored version holds them."""
     top = _mapping(raw, "The codebook", {"title", "description", "source", "facets"})

@@ -18,6 +18,7 @@ from annotator.labeling.places import free_place, share_round, take_place
 from annotator.labeling.proposals import with_codes
 from annotator.labeling.queries import stands
 from annotator.labeling.submission import Submission, check
+from annotator.labeling.suggesting import assisted_in
 from annotator.sampling.models import Bug
 from annotator.studies.models import Membership, Role
 from annotator.web.errors import BadInput, Refused
@@ -77,7 +78,8 @@ def submit(*, assignment: Assignment, submission: Submission, by: User) -> Assig
     if stands(assignment, submission, rows=rows, reason=reason):
         _mark_submitted(assignment, submission, revision=assignment.revision, now=now)
         return assignment
-    assisted = {facet.id for facet in choices.facets.values() if facet.key in submission.assisted}
+    helped = submission.assisted | assisted_in(assignment, round_)
+    assisted = {facet.id for facet in choices.facets.values() if facet.key in helped}
     _hold_place(assignment, round_)
     revision = assignment.revision + 1
     before = _retire_current(assignment)

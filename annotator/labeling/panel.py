@@ -14,6 +14,7 @@ from annotator.codebook.hotkeys import with_hotkeys
 from annotator.codebook.models import Codebook, Facet, Version
 from annotator.codebook.reading import to_document
 from annotator.labeling.proposals import Code
+from annotator.labeling.suggesting import Shown
 
 WIDE_FROM = 9  # so many top answers take a row of their own, in columns
 ALONE_FROM = 4  # and so many do where no other facet fits beside them
@@ -101,8 +102,12 @@ class Panel:
         """Those to which a rater may propose codes."""
         return tuple(question for question in self.questions if question.takes_codes)
 
-    def marked(self, chosen: Iterable[str], codes: Iterable[Code] = ()) -> SafeString:
-        return _marked(self._with(codes), chosen)
+    def marked(self, chosen: Iterable[str], codes: Iterable[Code] = (), suggested: Iterable[Shown] = ()) -> SafeString:
+        html = self._with(codes)
+        for one in suggested:
+            said = _render("labeling/_suggested.html", suggested=one)
+            html = html.replace(f"<!--rules:{one.facet}-->", said, 1)
+        return _marked(html, chosen)
 
     def _with(self, codes: Iterable[Code]) -> str:
         """The rater's own codes, or those that the round shares, follow the codebook's categories."""

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from annotator.labeling.forms import SKIP_REASONS
 from annotator.labeling.models import Assignment, Evidence, Flag, Round
 from annotator.labeling.news import SecondLook
+from annotator.labeling.suggesting import for_turn
 from annotator.labeling.turns import current_answers, further_notes
 
 UIDS = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "string"}}}
@@ -90,6 +91,28 @@ class TurnLine(serializers.Serializer[Assignment]):
         return turn.draft is not None
 
 
+class SuggestedFile(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    prefix = serializers.CharField(help_text="of the rule under which it fell")
+
+
+class SuggestedCategory(serializers.Serializer[Any]):
+    id = serializers.CharField(source="uid")
+    name = serializers.CharField()
+    files = SuggestedFile(many=True)
+    total = serializers.IntegerField()
+
+
+class SuggestionShape(serializers.Serializer[Any]):
+    """What path rules say of a bug in a facet."""
+
+    facet = serializers.CharField()
+    kind = serializers.ChoiceField(["one", "several", "none"])
+    categories = SuggestedCategory(many=True)
+    silent = serializers.IntegerField(help_text="files under rules that say nothing")
+    unmatched = serializers.IntegerField()
+
+
 class TurnShape(TurnLine):
     """One's own turn at a bug, with all that was said there."""
 
@@ -102,6 +125,7 @@ class TurnShape(TurnLine):
     answers = serializers.SerializerMethodField(help_text="ids of categories by facet, as last submitted")
     pins = serializers.SerializerMethodField()
     further_bugs = serializers.SerializerMethodField(help_text="one's own notes of further bugs")
+    suggestions = serializers.SerializerMethodField(help_text="of path rules, where the protocol shows them to raters")
     draft = serializers.SerializerMethodField(help_text="what is not submitted yet")
     draft_at = serializers.DateTimeField(allow_null=True)
 
@@ -119,6 +143,10 @@ class TurnShape(TurnLine):
     @extend_schema_field(serializers.ListField(child=serializers.CharField()))
     def get_further_bugs(self, turn: Assignment) -> list[str]:
         return further_notes(turn)
+
+    @extend_schema_field(SuggestionShape(many=True))
+    def get_suggestions(self, turn: Assignment) -> Any:
+        return SuggestionShape(for_turn(turn, turn.round), many=True).data
 
     @extend_schema_field({"type": ["object", "null"], "additionalProperties": True})
     def get_draft(self, turn: Assignment) -> Any:

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook.choices import choices_of
-from annotator.labeling import actions, forms, prepared, proposals, turns
+from annotator.labeling import actions, forms, prepared, proposals, suggesting, turns
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.news import News, last_seen, news_since, second_looks
 from annotator.labeling.panel import panel_of
@@ -206,11 +206,12 @@ def _news(request: Request, assignment: Assignment) -> News | None:
 def _answer_side(assignment: Assignment, filled: forms.Filled) -> dict[str, Any]:
     panel = panel_of(assignment.round.study.codebook)
     codes = proposals.codes_for(assignment.round, assignment.rater_id) if panel.open_questions else []
+    suggested = suggesting.for_turn(assignment, assignment.round)
     return {
         "filled": filled,
         "panel": panel,
         "gone": panel.gone_among(filled.chosen),
-        "facets": panel.marked(filled.chosen, codes),
+        "facets": panel.marked(filled.chosen, codes, suggested),
         "reasons": panel.reasons_marked(filled.not_a_bug),
         "reason": panel.reason_names.get(filled.not_a_bug, filled.not_a_bug),
         "is_not_a_bug": assignment.state == State.SUBMITTED and bool(assignment.not_a_bug_reason),

@@ -4,6 +4,7 @@ from django.db import transaction
 
 from annotator.accounts.models import User
 from annotator.adjudication.actions import settle_at_close
+from annotator.adjudication.derived import derive_all
 from annotator.agreement.actions import take_snapshot
 from annotator.labeling.actions import freeze
 from annotator.labeling.models import Round
@@ -21,4 +22,5 @@ def close_round(*, round_: Round, by: User) -> Round:
     take_snapshot(round_=closed, by=by)
     settle_at_close(round_=closed, by=by)
     carry_out_waiting(study=closed.study, by=by)
+    derive_all(study=closed.study, by=by)
     return closed

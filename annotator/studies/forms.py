@@ -50,6 +50,9 @@ class ProtocolForm(forms.Form):
     )
     by_majority = forms.BooleanField(label="With three raters or more, let the majority decide", required=False)
     hide_names = forms.BooleanField(label="Hide the raters' names in adjudication", required=False)
+    suggest_in_blind = forms.BooleanField(
+        label="Show raters what path rules suggest; their answers count as assisted", required=False
+    )
     gate_coefficient = forms.ChoiceField(
         label="A round passes its gate by", choices=GateCoefficient.choices, required=False
     )

@@ -36,6 +36,7 @@ class Protocol:
     decided_by: str = "either"
     by_majority: bool = False  # with three raters or more the blind majority may settle
     hide_names: bool = True  # in adjudication
+    suggest_in_blind: bool = False  # path rules are shown in facets that raters answer: their answers are assisted
     gate_coefficient: str = GateCoefficient.KAPPA.value
     gate_method: str = GateMethod.LOWER.value
     gate_bound: float = 0.8

@@ -69,6 +69,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     decided_by = serializers.ChoiceField(choices=list(DECIDED_BY.items()))
     by_majority = serializers.BooleanField()
     hide_names = serializers.BooleanField()
+    suggest_in_blind = serializers.BooleanField(required=False, default=False)
     gate_coefficient = serializers.ChoiceField(choices=GateCoefficient.choices, allow_blank=True)
     gate_method = serializers.ChoiceField(choices=GateMethod.choices)
     gate_bound = serializers.FloatField(min_value=0, max_value=1)
