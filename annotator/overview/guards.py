@@ -6,6 +6,8 @@ which a trigger that reads them would not let it do.
 
 # ruff: noqa: S608  # every piece of a condition is a constant of this file
 
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db import connections
@@ -322,10 +324,11 @@ GUARDS: dict[str, Guard] = {
 def install(alias: str = "default") -> None:
     connection = connections[alias]
     remove(alias)
+    guards = {name: narrowed(connection, guard) for name, guard in GUARDS.items()}
+    made = on_postgresql(guards) if connection.vendor == "postgresql" else on_sqlite(guards)
     with connection.cursor() as cursor:
-        for name, guard in GUARDS.items():
-            for statement in statements(connection, name, narrowed(connection, guard)):
-                cursor.execute(statement)
+        for statement in made:
+            cursor.execute(statement)
 
 
 def remove(alias: str = "default") -> None:
@@ -354,23 +357,52 @@ def narrowed(connection: BaseDatabaseWrapper, guard: Guard) -> Guard:
     return guard._replace(when=f"{guard.when} AND {others}" if guard.when else others)
 
 
-def statements(connection: BaseDatabaseWrapper, name: str, guard: Guard) -> list[str]:
-    """What makes the guard on this database. PostgreSQL calls no function where `when` does not hold."""
+def on_postgresql(guards: Mapping[str, Guard]) -> Iterator[str]:
+    for name, guard in guards.items():
+        is_simple = guard.act == "INSERT" and "EXISTS" not in guard.look
+        yield from of_all_rows(name, guard) if is_simple else of_each_row(name, guard)
+
+
+def of_each_row(name: str, guard: Guard) -> Iterator[str]:
+    """No function is called where `when` does not hold."""
     table, act, said, when, look, _ = guard
-    if connection.vendor == "postgresql":
-        refuse = f"RAISE EXCEPTION '{said}' USING ERRCODE = '{SQLSTATE}';"
-        test = f"IF {look} THEN {refuse} END IF;" if look else refuse
-        back = "OLD" if act == "DELETE" else "NEW"
-        where = f" WHEN ({when})" if when else ""
-        return [
-            f"CREATE OR REPLACE FUNCTION {PREFIX}{name}() RETURNS trigger LANGUAGE plpgsql AS "
-            f"$$ BEGIN {test} RETURN {back}; END $$",
-            f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{where} EXECUTE FUNCTION {PREFIX}{name}()",
-        ]
-    conditions = " AND ".join(f"({condition})" for condition in (when, look) if condition)
-    where = f" WHEN {conditions}" if conditions else ""
-    made = f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{where} BEGIN SELECT RAISE(ABORT, '{said}'); END"
-    return [made.replace("IS DISTINCT FROM", "IS NOT")]  # which older SQLite does not know
+    refuse = f"RAISE EXCEPTION '{said}' USING ERRCODE = '{SQLSTATE}';"
+    test = f"IF {look} THEN {refuse} END IF;" if look else refuse
+    back = "OLD" if act == "DELETE" else "NEW"
+    where = f" WHEN ({when})" if when else ""
+    yield function(name, f"{test} RETURN {back};")
+    yield f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW{where} EXECUTE FUNCTION {PREFIX}{name}()"
+
+
+def of_all_rows(name: str, guard: Guard) -> Iterator[str]:
+    """Asked once a statement, since an import brings tens of thousands of rows in one.
+
+    A condition on many rows is left to `of_each_row`: its plan is kept, and one for many is no good for one.
+    """
+    table, _, said, when, look, _ = guard
+    condition = " AND ".join(f"({part})" for part in (when, look) if part).replace("NEW.", "fresh.")
+    refuse = f"RAISE EXCEPTION '{said}' USING ERRCODE = '{SQLSTATE}';"
+    yield function(name, f"IF EXISTS (SELECT 1 FROM fresh WHERE {condition}) THEN {refuse} END IF; RETURN NULL;")
+    yield (
+        f"CREATE TRIGGER {name} AFTER INSERT ON {table} REFERENCING NEW TABLE AS fresh "
+        f"FOR EACH STATEMENT EXECUTE FUNCTION {PREFIX}{name}()"
+    )
+
+
+def function(name: str, body: str) -> str:
+    return f"CREATE OR REPLACE FUNCTION {PREFIX}{name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body} END $$"
+
+
+def on_sqlite(guards: Mapping[str, Guard]) -> Iterator[str]:
+    """One trigger for all guards of an act on a table: to start one takes longer than to ask what it asks."""
+    cases: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for table, act, said, when, look, _ in guards.values():
+        conditions = " AND ".join(f"({condition})" for condition in (when, look) if condition) or "TRUE"
+        cases[table, act].append(f"WHEN {conditions} THEN RAISE(ABORT, '{said}')")
+    for (table, act), refusals in cases.items():
+        told = " ".join(refusals).replace("IS DISTINCT FROM", "IS NOT")  # which older SQLite does not know
+        name = f"{PREFIX}{table}_{act.lower()}"
+        yield f"CREATE TRIGGER {name} BEFORE {act} ON {table} FOR EACH ROW BEGIN SELECT CASE {told} END; END"
 
 
 def before_migrate(using: str = "default", **_: Any) -> None:
