@@ -14,6 +14,7 @@ from annotator.adjudication import actions, audits, forms, meetings, queue, reop
 from annotator.adjudication import serializers as shapes
 from annotator.adjudication.deciding import NOT_YET, has_rated
 from annotator.adjudication.item import Item, bug_of, item_of, letters_of
+from annotator.adjudication.jointly import decide_jointly, waiting_for_joint
 from annotator.adjudication.models import AuditPick, Dispute, Resolution
 from annotator.codebook.models import Facet
 from annotator.labeling.models import Round
@@ -149,6 +150,34 @@ class TakeStand(FacetView):
         label = forms.categories(asked, data["categories"])
         actions.take_stand(bug=bug, facet=asked, move=data["move"], categories=label, why=data["why"], by=self.me)
         return shown(bug, asked)
+
+
+class SetJointly(FacetView):
+    @extend_schema(request=shapes.JointInput, responses=shapes.ItemSerializer)
+    def post(self, request: Request, slug: str, number: int, facet: str) -> Response:
+        """Set the label of a facet that members of the study decide together."""
+        bug, asked = self.here(Role.LEAD, Role.ADJUDICATOR)
+        data = self.given(shapes.JointInput)
+        people = list(User.objects.filter(username__in=data["participants"]))
+        if len(people) != len(set(data["participants"])):
+            raise BadInput("Name members of the study, each once.")
+        decide_jointly(
+            bug=bug,
+            facet=asked,
+            categories=forms.categories(asked, data["categories"]),
+            participants=people,
+            seen_at=seen(data["seen_at"]),
+            note=data["note"],
+            by=self.me,
+        )
+        return shown(bug, asked)
+
+
+class WaitingJointly(StudyView):
+    @extend_schema(responses=shapes.WaitingSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """Facets that are decided jointly, and the bugs that have no label there yet."""
+        return Response(shapes.WaitingSerializer(waiting_for_joint(self.study()), many=True).data)
 
 
 # --- a bug

@@ -106,6 +106,22 @@ class StandInput(serializers.Serializer[Any]):
     why = serializers.CharField(default="", allow_blank=True)
 
 
+class JointInput(serializers.Serializer[Any]):
+    """The label that two members or more decided together."""
+
+    categories = serializers.ListField(child=serializers.CharField(), help_text="uids of categories")
+    participants = serializers.ListField(child=serializers.CharField(), help_text="user names of members")
+    note = serializers.CharField(default="", allow_blank=True)
+    seen_at = serializers.CharField(
+        default="", allow_blank=True, help_text="`at` of the label that is replaced; empty where there is none"
+    )
+
+
+class WaitingSerializer(serializers.Serializer[Any]):
+    facet = serializers.CharField(source="facet.key")
+    bugs = serializers.ListField(child=serializers.IntegerField(), source="numbers")
+
+
 class RemarkSerializer(serializers.Serializer[Any]):
     author = serializers.CharField(read_only=True)
     text = serializers.CharField()

@@ -144,3 +144,40 @@ def test_a_meeting_sets_a_joint_label_with_its_participants(client, study, close
     data = {"facet": "stage", "other": uid("training"), "participant": ["alice", "bob"], "back": "meeting"}
     assert client.post(f"{QUEUE}bugs/1/joint/", data)["Location"] == f"{QUEUE}meeting/?bug=1"
     assert Resolution.objects.current().get(source="joint").session == meeting
+
+
+# --- over REST
+
+REST = "/api/v1/studies/frameworks/"
+
+
+def post(client, user, data, bug=1):
+    client.force_login(user)
+    return client.post(f"{REST}bugs/{bug}/facets/stage/joint/", data, content_type="application/json")
+
+
+def test_the_interface_tells_what_waits_and_sets_labels(client, closed, ada, alice):
+    client.force_login(alice)
+    assert client.get(f"{REST}joint/").json() == [{"facet": "stage", "bugs": [1, 4]}]
+    data = {"categories": [uid("training")], "participants": ["alice", "ada"], "note": "by the log"}
+    assert post(client, alice, data).status_code == 403
+    done = post(client, ada, data)
+    assert (done.status_code, done.json()["settled"][0]["source"]) == (200, "joint")
+    assert client.get(f"{REST}joint/").json() == [{"facet": "stage", "bugs": [4]}]
+    again = data | {"categories": [uid("deployment")]}
+    assert post(client, ada, again).status_code == 409
+    assert post(client, ada, again | {"seen_at": done.json()["settled"][0]["at"]}).status_code == 200
+
+
+@pytest.mark.parametrize("people", [["ada"], ["ada", "nobody"], ["ada", "charlie"]])
+def test_the_interface_refuses_who_did_not_decide_it_together(client, closed, ada, charlie, people):
+    assert post(client, ada, {"categories": [uid("training")], "participants": people}).status_code == 400
+    assert post(client, charlie, {"categories": [], "participants": []}).status_code == 404
+
+
+def test_the_interface_sets_no_label_of_an_open_round(client, stage, main_round, bugs, ada, alice, bob):
+    data = {"categories": [uid("training")], "participants": ["alice", "ada"]}
+    before = post(client, ada, data)
+    answer(main_round, bugs[0], alice, {"cause": "type"})
+    after = post(client, ada, data)
+    assert (before.status_code, before.content) == (409, after.content)
