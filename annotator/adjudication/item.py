@@ -10,6 +10,7 @@ from annotator.adjudication.models import Dispute, Remark, Resolution
 from annotator.adjudication.positions import LETTERS as SIDES
 from annotator.adjudication.positions import Label, Positions, Side, basis_of, ids, positions_of, shuffled, sides_of
 from annotator.codebook.models import Category, Facet
+from annotator.labeling.suggesting import Shown, of_bug
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.studies.protocol import protocol_of
@@ -69,6 +70,7 @@ class Item:
     picks: tuple[Pick, ...] = ()
     options: tuple[Option, ...] = ()
     settled: tuple[Resolution, ...] = ()
+    suggested: Shown | None = None  # what path rules say, where the facet is decided jointly
     remarks: tuple[Said, ...] = ()
 
     @property
@@ -120,6 +122,7 @@ def item_of(bug: Bug, *, facet_key: str = "") -> Item:
         picks=picks_of(positions, facet, sides),
         options=options_of(facet),
         settled=tuple(settled_on(bug, facet)),
+        suggested=of_bug(bug, facet) if facet.decided == Facet.Decided.JOINT else None,
         remarks=remarks_of(positions, names_hidden=hidden),
     )
 

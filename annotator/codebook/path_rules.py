@@ -188,6 +188,11 @@ def read_rules(content: bytes | str, facet: Facet) -> dict[str, list[Rule]]:
         raw = plain_values(content)
     except BadInput as problem:
         raise BadInput(str(problem).replace("codebook file", "rules file")) from None
+    return to_rules(raw, facet)
+
+
+def to_rules(raw: Any, facet: Facet) -> dict[str, list[Rule]]:
+    """From plain lists and mappings, as a file or a program gives them."""
     listed = raw.get("rules") if isinstance(raw, dict) else None
     if not isinstance(listed, dict) or not listed:
         raise BadInput("A rules file has “rules”, and below it each repository with a list of prefixes and levels.")

@@ -10,6 +10,7 @@ from annotator.overview import (
     grouping_api,
     guidance_api,
     replacing_api,
+    ruling_api,
     starting_api,
 )
 from annotator.overview.nameless import Answers
@@ -28,6 +29,9 @@ urlpatterns = [
     path("studies/<slug:slug>/replacements/", replacing_api.Replacements.as_view(), name="replacements"),
     path("studies/<slug:slug>/rounds/<int:number>/bugs/<int:bug>/guidance/", guidance_api.Guidance.as_view()),
     path("studies/<slug:slug>/rounds/<int:number>/codes/", codes_api.ProposedCodes.as_view(), name="codes"),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/rules/", ruling_api.PathRules.as_view(), name="rules"),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/rules/derive/", ruling_api.Derive.as_view()),
+    path("studies/<slug:slug>/codebook/facets/<slug:facet>/rules/report/", ruling_api.RulesReport.as_view()),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/coding/", grouping_api.Board.as_view(), name="board"),
     path("studies/<slug:slug>/codebook/facets/<slug:facet>/codes/<slug:uid>/", grouping_api.CodeDetail.as_view()),
     path(f"{CHANGES}/", change_api.Changes.as_view(), name="changes"),

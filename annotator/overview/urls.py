@@ -10,6 +10,7 @@ from annotator.overview import (
     grouping_views,
     guidance_views,
     replacing_views,
+    ruling_views,
     starting,
     uses,
     views,
@@ -55,6 +56,10 @@ change_patterns = [
     path("categories/<slug:uid>/retire/", change_views.retire, name="retire"),
 ]
 CELL = "<slug:slug>/agreement/<int:number>/<slug:facet>/<str:first>/<str:second>/cell/<slug:row>/<slug:column>/"
+ruling_patterns = [
+    path("", ruling_views.rules, name="rules"),
+    path("rules.json", ruling_views.download, name="download"),
+]
 urlpatterns = [
     path(CELL, cell),  # before the one of agreement, which cannot know what is undecided
     path("", include((overview_patterns, "overview"))),
@@ -62,5 +67,6 @@ urlpatterns = [
     path("<slug:slug>/bugs/", include((bug_patterns, "bugs"))),
     path("<slug:slug>/codebook/", include((change_patterns, "changes"))),
     path("<slug:slug>/codebook/facets/<slug:facet>/coding/", include((coding_patterns, "coding"))),
+    path("<slug:slug>/codebook/facets/<slug:facet>/rules/", include((ruling_patterns, "ruling"))),
     path("<slug:slug>/history/", include(([path("", views.history, name="events")], "history"))),
 ]

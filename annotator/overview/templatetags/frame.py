@@ -14,7 +14,7 @@ from annotator.studies.models import Role
 
 register = template.Library()
 # whose pages stand under another's name
-WITHIN = {"changes": "codebook", "coding": "codebook", "replacing": "sampling"}
+WITHIN = {"changes": "codebook", "coding": "codebook", "replacing": "sampling", "ruling": "codebook"}
 
 
 @register.inclusion_tag("components/stages.html", takes_context=True)
