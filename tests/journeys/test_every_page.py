@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 from django.test import Client
+from django.utils.timezone import now
 from playwright.sync_api import Page
 
 from annotator.accounts.actions import make_password_link, make_token
@@ -15,7 +16,7 @@ from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import Dispute
 from annotator.codebook.models import Category
-from annotator.collection.models import Item, Repository
+from annotator.collection.models import Comparison, Item, NearDuplicate, Repository
 from annotator.intake import actions as intake
 from annotator.intake.mapping import from_document
 from annotator.intake.running import perform
@@ -68,6 +69,8 @@ def demo(live_server: Any) -> Study:
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
     stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
     make_harvest(study, items=items, gone=2, **stated)
+    alike = Comparison.objects.create(study=study, number=1, threshold=0.7, state="done", items=70, finished_at=now())
+    NearDuplicate.objects.create(comparison=alike, first=items[0], second=items[1], similarity=0.8, words=["tensor"])
     make_harvest(study, items=items[:2], state="failed", message="GitHub refused the token.", **stated)
     return study
 
@@ -108,6 +111,7 @@ def known(study: Study) -> dict[str, Any]:
         "/adjudication/audit/ bug": pick.bug.number,
         "/import/ number": 2,
         "/harvests/ number": 1,
+        "/near-duplicates/ number": 1,
         "/sampling/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }
