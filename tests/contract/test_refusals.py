@@ -10,6 +10,8 @@ from tests.factories import answer
 
 BLANKS = {
     "slug": "frameworks",
+    "identity": "github.com-none-none-1",
+    "candidate": "1",
     "bug": "1",
     "number": "1",
     "facet": "cause",
