@@ -13,7 +13,7 @@ def test_lists_the_presets_as_one_json_document(capsys: Any) -> None:
     assert [facet["id"] for facet in main["facets"]] == ["root_cause", "symptom", "stage", "level"]
     assert "Dependent Module Issue" in main["facets"][0]["categories"]
     assert main["facets"][3]["categories"][-1] == "Environment-Dependent Processing"
-    assert len(found) == 5
+    assert len(found) == 20
 
 
 def test_lists_them_for_people(capsys: Any) -> None:
