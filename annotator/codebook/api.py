@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotator.accounts.models import User
-from annotator.codebook import actions, presets, queries, reading
+from annotator.codebook import actions, formats, presets, queries, reading
 from annotator.codebook import serializers as shapes
 from annotator.codebook.differing import differences
 from annotator.codebook.models import Category, Codebook, Facet, Version
@@ -44,6 +44,22 @@ def _replace(study: Study, document: Any, *, by: User) -> None:
         actions.create_codebook(study=study, document=document, by=by)
     else:
         actions.replace_codebook(codebook=codebook, document=document, by=by)
+
+
+@extend_schema(
+    methods=["GET"], parameters=[OpenApiParameter("as", enum=list(formats.FORMATS))], responses=shapes.FileShape
+)
+@extend_schema(methods=["PUT"], request=shapes.FileInput, responses=shapes.CodebookSerializer)
+@api_view(["GET", "PUT"])
+def file(request: Request, slug: str) -> Response:
+    """The codebook as the text of a file: YAML, JSON or CSV. PUT such a text in its place, while nothing stands on it."""
+    study = _study(request, slug)
+    if request.method == "PUT":
+        _replace(study, reading.read(_filled(shapes.FileInput, request).validated_data["content"]), by=_me(request))
+        return _told(study)
+    wanted = request.query_params.get("as", "yaml")
+    text = formats.written(queries.as_document(_codebook(study)).without_builtins(), wanted)
+    return Response({"name": f"{study.slug}-codebook.{wanted}", "content": text})
 
 
 @extend_schema(responses=shapes.VersionSerializer(many=True))

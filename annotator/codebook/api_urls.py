@@ -9,6 +9,7 @@ BOOK = "studies/<slug:slug>/codebook/"
 urlpatterns = [
     path("codebooks/", api.list_presets, name="presets"),
     path(BOOK, api.whole, name="codebook"),
+    path(f"{BOOK}file/", api.file, name="file"),
     path(f"{BOOK}versions/", api.versions, name="versions"),
     path(f"{BOOK}versions/<int:number>/", api.version, name="version"),
     path(f"{BOOK}facets/", api.facets, name="facets"),

@@ -221,4 +221,4 @@ class ApartForm(forms.Form):
 
 
 class FileForm(forms.Form):
-    file = forms.FileField(label="Codebook file", help_text="YAML, at most 500 kB.")
+    file = forms.FileField(label="Codebook file", help_text="YAML, JSON or CSV, at most 500 kB.")

@@ -1,4 +1,4 @@
-"""Reading a codebook file: YAML or JSON, from anybody, checked to the last key."""
+"""Reading a codebook file: YAML, JSON or CSV, from anybody, checked to the last key."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from annotator.codebook import document as doc
-from annotator.codebook import hotkeys
+from annotator.codebook import formats, hotkeys
 from annotator.web.errors import BadInput
 from annotator.web.plainyaml import Base, load
 
@@ -27,8 +27,9 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 def read(content: str | bytes) -> doc.Document:
-    """The codebook in a file. BadInput says what is wrong and where."""
-    return to_document(_parsed(_decoded(content)))
+    """The codebook in a file: YAML, JSON or CSV. BadInput says what is wrong and where."""
+    text = _decoded(content)
+    return to_document(formats.from_csv(text) if formats.is_csv(text) else _parsed(text))
 
 
 def plain_values(content: str | bytes) -> Any:

@@ -8,7 +8,7 @@ from rest_framework import serializers
 from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.differing import Difference
 from annotator.codebook.models import Facet, Version
-from annotator.codebook.reading import NAME
+from annotator.codebook.reading import MAX_BYTES, NAME
 
 
 class CategorySerializer(serializers.Serializer[Any]):
@@ -52,6 +52,15 @@ class CodebookSerializer(serializers.Serializer[Any]):
     digest = serializers.CharField()
     in_use = serializers.BooleanField()
     facets = FacetSerializer(many=True)
+
+
+class FileShape(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    content = serializers.CharField()
+
+
+class FileInput(serializers.Serializer[Any]):
+    content = serializers.CharField(trim_whitespace=False, max_length=MAX_BYTES, help_text="YAML, JSON or CSV")
 
 
 class PresetSerializer(serializers.Serializer[Any]):

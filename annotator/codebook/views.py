@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotator.accounts.http import Request
 from annotator.accounts.models import User
-from annotator.codebook import actions, queries, reading
+from annotator.codebook import actions, formats, queries, reading
 from annotator.codebook import tree as trees
 from annotator.codebook.differing import differences, summary
 from annotator.codebook.document import Document
@@ -38,18 +38,19 @@ def tree(request: Request, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def download(request: Request, slug: str) -> HttpResponse:
+def download(request: Request, slug: str, format_: str = "yaml") -> HttpResponse:
     """The codebook as a file that makes the same one elsewhere; `?version=2` as it was then."""
     study = study_for(request.user, slug)
     codebook, number = _codebook(study), whole(request.GET.get("version", ""))
     if number is None:
-        document, name = queries.as_document(codebook), f"{study.slug}-codebook.yaml"
+        document, name = queries.as_document(codebook), f"{study.slug}-codebook.{format_}"
     else:
         then = get_object_or_404(Version, codebook=codebook, number=number).document
-        document, name = reading.to_document(then), f"{study.slug}-codebook-v{number}.yaml"
-    text = document.without_builtins().as_yaml()
+        document, name = reading.to_document(then), f"{study.slug}-codebook-v{number}.{format_}"
+    text = formats.written(document.without_builtins(), format_)
     headers = {"Content-Disposition": str(content_disposition_header(True, name))}
-    return HttpResponse(text, content_type="application/yaml; charset=utf-8", headers=headers)
+    kind, _ = formats.FORMATS[format_]
+    return HttpResponse(text, content_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 @login_required
