@@ -257,7 +257,7 @@ def _fill_in(
         "preview": shown,
         "meanwhile": meanwhile,
     }
-    return render(request, f"changes/{act}.html", context, status=status)
+    return render(request, f"overview/changes/{act}.html", context, status=status)
 
 
 def _said(done: Change) -> str:

@@ -16,7 +16,7 @@ from annotator.studies.models import Role
 from annotator.studies.rest import StudyView
 
 
-class RuleShape(serializers.Serializer[Any]):
+class PathRuleShape(serializers.Serializer[Any]):
     prefix = serializers.CharField(source="rule.prefix")
     category = serializers.CharField(source="rule.category", help_text="its id; empty: the rule says nothing")
     name = serializers.CharField(source="category")
@@ -28,7 +28,7 @@ class RuledShape(serializers.Serializer[Any]):
     """The rules of a repository; of any where its name is empty."""
 
     repository = serializers.CharField()
-    rules = RuleShape(source="lines", many=True)
+    rules = PathRuleShape(source="lines", many=True)
     files = serializers.IntegerField()
     unmatched = serializers.IntegerField()
     folders = serializers.SerializerMethodField(help_text="where the files lie that no rule takes")
@@ -52,7 +52,7 @@ class RulesInput(serializers.Serializer[Any]):
     rules = serializers.DictField(child=serializers.ListField(child=RuleInput()))
 
 
-class OutcomeShape(serializers.Serializer[Any]):
+class RulingShape(serializers.Serializer[Any]):
     labelled = serializers.IntegerField()
     same = serializers.IntegerField()
     left = serializers.IntegerField(help_text="bugs that the rules leave open")
@@ -108,8 +108,8 @@ class RulesReport(RulesView):
 
 
 class Derive(RulesView):
-    @extend_schema(request=None, responses=OutcomeShape)
+    @extend_schema(request=None, responses=RulingShape)
     def post(self, request: Request, slug: str, facet: str) -> Response:
         """Label the bugs of a facet that is decided by rule."""
         row = self.facet(Role.LEAD)
-        return Response(OutcomeShape(derive(study=row.codebook.study, facet=row, by=self.me)).data)
+        return Response(RulingShape(derive(study=row.codebook.study, facet=row, by=self.me)).data)
