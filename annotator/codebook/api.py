@@ -47,15 +47,17 @@ def _replace(study: Study, document: Any, *, by: User) -> None:
 
 
 @extend_schema(
-    methods=["GET"], parameters=[OpenApiParameter("as", enum=list(formats.FORMATS))], responses=shapes.FileShape
+    methods=["GET"], parameters=[OpenApiParameter("as", enum=list(formats.FORMATS))], responses=shapes.CodebookFileShape
 )
-@extend_schema(methods=["PUT"], request=shapes.FileInput, responses=shapes.CodebookSerializer)
+@extend_schema(methods=["PUT"], request=shapes.CodebookFileInput, responses=shapes.CodebookSerializer)
 @api_view(["GET", "PUT"])
 def file(request: Request, slug: str) -> Response:
     """The codebook as the text of a file: YAML, JSON or CSV. PUT such a text in its place, while nothing stands on it."""
     study = _study(request, slug)
     if request.method == "PUT":
-        _replace(study, reading.read(_filled(shapes.FileInput, request).validated_data["content"]), by=_me(request))
+        _replace(
+            study, reading.read(_filled(shapes.CodebookFileInput, request).validated_data["content"]), by=_me(request)
+        )
         return _told(study)
     wanted = request.query_params.get("as", "yaml")
     text = formats.written(queries.as_document(_codebook(study)).without_builtins(), wanted)

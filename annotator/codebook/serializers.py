@@ -54,12 +54,12 @@ class CodebookSerializer(serializers.Serializer[Any]):
     facets = FacetSerializer(many=True)
 
 
-class FileShape(serializers.Serializer[Any]):
+class CodebookFileShape(serializers.Serializer[Any]):
     name = serializers.CharField()
     content = serializers.CharField()
 
 
-class FileInput(serializers.Serializer[Any]):
+class CodebookFileInput(serializers.Serializer[Any]):
     content = serializers.CharField(trim_whitespace=False, max_length=MAX_BYTES, help_text="YAML, JSON or CSV")
 
 

@@ -37,7 +37,7 @@ class RuledShape(serializers.Serializer[Any]):
         return dict(one.folders)
 
 
-class RuleInput(serializers.Serializer[Any]):
+class PathRuleInput(serializers.Serializer[Any]):
     prefix = serializers.CharField(max_length=1_000, trim_whitespace=False)
     level = serializers.CharField(
         required=False, allow_null=True, help_text="a category's name or id; null says nothing"
@@ -46,10 +46,10 @@ class RuleInput(serializers.Serializer[Any]):
     note = serializers.CharField(required=False, allow_blank=True, max_length=1_000)
 
 
-class RulesInput(serializers.Serializer[Any]):
+class PathRulesInput(serializers.Serializer[Any]):
     """As in a file of rules: for each repository its list, in the place of the present one."""
 
-    rules = serializers.DictField(child=serializers.ListField(child=RuleInput()))
+    rules = serializers.DictField(child=serializers.ListField(child=PathRuleInput()))
 
 
 class RulingShape(serializers.Serializer[Any]):
@@ -58,7 +58,7 @@ class RulingShape(serializers.Serializer[Any]):
     left = serializers.IntegerField(help_text="bugs that the rules leave open")
 
 
-class ReportShape(serializers.Serializer[Any]):
+class RulesReportShape(serializers.Serializer[Any]):
     """The rules beside labels that did not come of them."""
 
     n = serializers.IntegerField()
@@ -87,11 +87,11 @@ class PathRules(RulesView):
         """The path rules of a facet by repository, with the changed files that each takes."""
         return self.told(self.facet())
 
-    @extend_schema(request=RulesInput, responses=RuledShape(many=True))
+    @extend_schema(request=PathRulesInput, responses=RuledShape(many=True))
     def put(self, request: Request, slug: str, facet: str) -> Response:
         """Rules of the named repositories, each list in the place of the present one."""
         row = self.facet(Role.LEAD)
-        self.given(RulesInput)
+        self.given(PathRulesInput)
         import_rules(facet=row, rules=to_rules(request.data, row), by=self.me)
         return self.told(row)
 
@@ -100,11 +100,11 @@ class PathRules(RulesView):
 
 
 class RulesReport(RulesView):
-    @extend_schema(responses=ReportShape)
+    @extend_schema(responses=RulesReportShape)
     def get(self, request: Request, slug: str, facet: str) -> Response:
         """The rules put beside settled labels: how many are right, and which they take for which."""
         row = self.facet()
-        return Response(ReportShape(ruling.report(row.codebook.study, row)).data)
+        return Response(RulesReportShape(ruling.report(row.codebook.study, row)).data)
 
 
 class Derive(RulesView):
