@@ -18,8 +18,8 @@ const ask = async (uid) => {
   if (!asked.has(from)) {
     asked.set(from, "");
     try {
-      const response = await fetch(from, { headers: { "HX-Request": "true" } });
-      if (!response.ok) return;
+      const response = await fetch(from, { headers: { "HX-Request": "true" }, redirect: "manual" });
+      if (!response.ok) return void asked.delete(from); // signed out: a page to sign in is no definition
       asked.set(from, (await response.text()).trim());
     } catch {
       asked.delete(from); // offline: they are no answer that could be lost
