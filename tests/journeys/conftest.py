@@ -16,11 +16,19 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
+from annotator.codebook.actions import create_codebook
+from annotator.codebook.presets import MAIN, preset
+from annotator.collection.models import ChangedFile, Comment, Item, ItemText, Patch
+from annotator.labeling.models import Round
+from tests.factories import StudyFactory, make_bugs, make_round, member
+from tests.journeys.desk import sign_in
 from tests.services import browser as chromium
 
 ROOT = Path(__file__).resolve().parents[2]
 DESKTOP = {"width": 1366, "height": 768}
 PHONE = {"width": 390, "height": 844}
+PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
+EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes where journeys are about failures
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -115,6 +123,45 @@ def fits() -> Callable[[Page], None]:
         assert width <= PHONE["width"], f"{page.url} is {width} px wide on a phone of {PHONE['width']} px"
 
     return check
+
+
+@pytest.fixture
+def rating(live_server: Any, alice: Any, bob: Any, lee: Any) -> Round:
+    """Twenty bugs of the main study's taxonomy; every second one with a copy."""
+    study = StudyFactory(slug="frameworks")
+    member(study, lee, "lead")
+    member(study, alice, "rater")
+    member(study, bob, "rater")
+    create_codebook(study=study, document=preset(MAIN), by=lee)
+    bugs = make_bugs(study, 20)
+    for bug in bugs[::2]:
+        with_copy(bug.item)
+    return make_round(study, bugs=bugs, raters=[alice, bob], by=lee, name="Round 1")
+
+
+def with_copy(item: Item) -> None:
+    Item.objects.filter(pk=item.pk).update(fetched_at="2026-03-01T00:00:00Z", state="closed")
+    ItemText.objects.create(item=item, body="The sum was kept in `float16`.")
+    Comment.objects.create(item=item, position=0, author="quill-7", body="Same shapes.")
+    file = ChangedFile.objects.create(item=item, position=0, path="core/sum.py", additions=1, deletions=1)
+    Patch.objects.create(file=file, text=PATCH)
+
+
+@pytest.fixture
+def at_desk(sit_down: Callable[..., Any], rating: Round, alice: Any) -> Iterator[Callable[..., Page]]:
+    """Alice, signed in, before her next bug."""
+
+    def open_page(**window: Any) -> Page:
+        person = sit_down(**window)
+        people.append(person)
+        sign_in(person.context, alice)
+        person.page.goto("/frameworks/rounds/1/label/")
+        return person.page
+
+    people: list[Any] = []
+    yield open_page
+    for person in people:  # a lost connection is what some of these are about
+        person.complaints[:] = [said for said in person.complaints if not any(word in said for word in EXPECTED)]
 
 
 @dataclass

@@ -1,91 +1,14 @@
 """Labelling in a real browser, by keyboard: a whole afternoon's acts in one sitting."""
 
 import gzip
-import re
-from collections.abc import Callable, Iterator
-from typing import Any
 
-import pytest
-from django.test import Client
 from playwright.sync_api import Page, expect
 
-from annotator.codebook.actions import create_codebook
-from annotator.codebook.presets import MAIN, preset
-from annotator.collection.models import ChangedFile, Comment, Item, ItemText, Patch
-from annotator.labeling.models import Answer, Assignment, FurtherBug, Round
-from tests.factories import StudyFactory, make_bugs, make_round, member
+from annotator.labeling.models import FurtherBug
 from tests.journeys.acts import PASSWORD, with_password
+from tests.journeys.desk import chosen, keys, save, turn_at
 
-PATCH = "@@ -1,3 +1,3 @@\n import half\n-total = half.zeros(4)\n+total = full.zeros(4)\n print(total)"
-EXPECTED = ("net::ERR_", "htmx:", "409", "403", "422")  # what the browser notes where journeys are about failures
 SHORT = {"width": 1366, "height": 650}
-
-
-@pytest.fixture
-def rating(live_server: Any, alice: Any, bob: Any, lee: Any) -> Round:
-    """Twenty bugs of the main study's taxonomy; every second one with a copy."""
-    study = StudyFactory(slug="frameworks")
-    member(study, lee, "lead")
-    member(study, alice, "rater")
-    member(study, bob, "rater")
-    create_codebook(study=study, document=preset(MAIN), by=lee)
-    bugs = make_bugs(study, 20)
-    for bug in bugs[::2]:
-        with_copy(bug.item)
-    return make_round(study, bugs=bugs, raters=[alice, bob], by=lee, name="Round 1")
-
-
-def with_copy(item: Item) -> None:
-    Item.objects.filter(pk=item.pk).update(fetched_at="2026-03-01T00:00:00Z", state="closed")
-    ItemText.objects.create(item=item, body="The sum was kept in `float16`.")
-    Comment.objects.create(item=item, position=0, author="quill-7", body="Same shapes.")
-    file = ChangedFile.objects.create(item=item, position=0, path="core/sum.py", additions=1, deletions=1)
-    Patch.objects.create(file=file, text=PATCH)
-
-
-@pytest.fixture
-def at_desk(sit_down: Callable[..., Any], rating: Round, alice: Any) -> Iterator[Callable[..., Page]]:
-    """Alice, signed in, before her next bug."""
-
-    def open_page(**window: Any) -> Page:
-        person = sit_down(**window)
-        people.append(person)
-        sign_in(person.context, alice)
-        person.page.goto("/frameworks/rounds/1/label/")
-        return person.page
-
-    people: list[Any] = []
-    yield open_page
-    for person in people:  # a lost connection is what some of these are about
-        person.complaints[:] = [said for said in person.complaints if not any(word in said for word in EXPECTED)]
-
-
-def sign_in(context: Any, user: Any) -> None:
-    client = Client()
-    client.force_login(user)
-    context.add_cookies(
-        [{"name": "sessionid", "value": client.cookies["sessionid"].value, "domain": "localhost", "path": "/"}]
-    )
-
-
-def keys(page: Page, pressed: str) -> None:
-    for key in pressed.split():
-        page.keyboard.press(key)
-
-
-def save(page: Page) -> None:
-    before = page.title()
-    page.keyboard.press("Control+Enter")
-    expect(page).not_to_have_title(before)
-
-
-def chosen(turn: Assignment) -> dict[str, str]:
-    rows = Answer.objects.filter(assignment=turn, is_current=True).select_related("facet", "category")
-    return {row.facet.key: row.category.name for row in rows}
-
-
-def turn_at(position: int) -> Assignment:
-    return Assignment.objects.get(rater__username="alice", position=position)
 
 
 def test_twenty_bugs_are_labelled_by_keys_alone(at_desk, rating):
@@ -315,110 +238,6 @@ def test_search_finds_a_category_and_enter_chooses_it(at_desk, rating):
     page.keyboard.type("numer")
     page.keyboard.press("Enter")
     expect(page.locator(".fct output").first).to_have_text("Numerical Issue")
-
-
-def test_a_draft_outlives_a_lost_connection(at_desk, rating):
-    page = at_desk()
-    page.context.set_offline(True)
-    keys(page, "r 2 . 1 s 2")
-    expect(page.locator("#save-state")).to_have_text("Offline, kept on this device")
-    page.context.set_offline(False)
-    expect(page.locator("#save-state")).to_contain_text("Draft kept", timeout=15_000)
-    page.reload()
-    assert page.locator("#answer input:checked[name^=f-]").count() == 2
-    assert turn_at(0).draft["answers"]["symptom"]
-
-
-def test_what_was_kept_on_the_device_comes_back_where_the_server_never_had_it(at_desk, rating):
-    page = at_desk()
-    page.route("**/draft/", lambda route: route.abort())
-    keys(page, "r 2 . 1")
-    expect(page.locator("#save-state")).to_have_text("Offline, kept on this device")
-    page.unroute("**/draft/")
-    page.reload()
-    expect(page.locator(".fct output").first).to_have_text("Type Issue › Tensor type issue")
-    expect(page.locator("#save-state")).to_contain_text("Draft kept")
-
-
-def test_an_answer_given_offline_is_sent_once_when_the_connection_is_back(at_desk, rating):
-    page = at_desk()
-    keys(page, "r 2 . 1 s 2 t 3 l 3")
-    before = page.title()
-    page.context.set_offline(True)
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#save-state")).to_have_text("Offline, kept on this device")
-    page.context.set_offline(False)
-    expect(page).not_to_have_title(before, timeout=15_000)
-    assert turn_at(0).revision == 1
-
-
-def test_a_draft_outlives_signing_out(at_desk, rating, alice):
-    page = at_desk()
-    keys(page, "r 2 . 1")
-    expect(page.locator("#save-state")).to_contain_text("Draft kept")
-    page.context.clear_cookies(name="sessionid")
-    keys(page, "s 2")
-    expect(page.locator("#save-state")).to_have_text("Signed out, kept on this device")
-    expect(page.get_by_role("link", name="Sign in")).to_be_visible()
-    sign_in(page.context, alice)
-    page.reload()
-    expect(page.locator("#answer input:checked[name^=f-]")).to_have_count(2)
-
-
-def test_an_answer_sent_after_signing_out_is_kept_and_never_called_saved(at_desk, rating, alice):
-    page = at_desk()
-    keys(page, "r 5 s 1 t 1 l 1")
-    save(page)
-    expect(page.locator("#live")).to_contain_text("Saved. Round 1")
-    keys(page, "r 2 s 2 t 3 l 3")
-    expect(page.locator("#save-state")).to_contain_text("Draft kept")
-    page.context.clear_cookies(name="sessionid")
-    before = page.title()
-    page.keyboard.press("Control+Enter")
-    expect(page.locator("#save-state")).to_have_text("Signed out, kept on this device")
-    expect(page.get_by_role("alert")).to_contain_text("Not saved: you are signed out")
-    expect(page.locator("#live")).to_be_empty()
-    assert page.title() == before
-    assert page.get_by_role("link", name="Sign in again").get_attribute("href").startswith("/accounts/login/?next=")
-    sign_in(page.context, alice)
-    page.reload()
-    expect(page.locator("#answer input:checked[name^=f-]")).to_have_count(4)
-    assert turn_at(1).state == "todo"
-
-
-def test_a_refused_save_leaves_no_word_of_an_earlier_one(at_desk, rating):
-    page = at_desk()
-    keys(page, "r 5 s 1 t 1 l 1")
-    save(page)
-    expect(page.locator("#live")).to_contain_text("Saved.")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Not saved.")
-    expect(page.locator("#save-state")).to_contain_text("Draft")
-    expect(page.get_by_text(re.compile("^Saved"))).to_have_count(0)
-    expect(page.locator("#live")).to_be_empty()
-
-
-def test_two_windows_on_one_bug_are_compared_not_overwritten(at_desk, rating):
-    one, two = at_desk(), at_desk()
-    keys(one, "s 1")
-    expect(one.locator("#save-state")).to_contain_text("Draft kept")
-    keys(two, "s 2")
-    expect(two.locator("#save-state")).to_have_text("Changed elsewhere")
-    two.get_by_role("button", name="Keep what stands here").click()
-    expect(two.locator("#save-state")).to_contain_text("Draft kept")
-    keys(one, "s 3")
-    one.get_by_role("button", name="Load the other").click()
-    expect(one.locator("#answer input:checked[name^=f-]")).to_have_attribute("data-k", "2")
-
-
-def test_signing_in_again_elsewhere_does_not_cost_the_answer(at_desk, rating):
-    page = at_desk()
-    keys(page, "r 2 . 1 s 2 t 3 l 3")
-    expect(page.locator("#save-state")).to_contain_text("Draft kept")
-    token = {"name": "csrftoken", "value": "a" * 32, "domain": "localhost", "path": "/"}  # a sign-in gives a new one
-    page.context.add_cookies([token])
-    save(page)
-    assert turn_at(0).revision == 1
 
 
 def test_without_script_every_act_is_a_plain_form(at_desk, rating):
