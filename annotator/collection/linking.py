@@ -89,7 +89,9 @@ def _written(copy: Copy, host: str, known: Repositories) -> Said:
     named = links.names(f"{copy.title}\n\n{copy.body}", repository=copy.repository)[:MOST_MENTIONS]
     for source, references in ((Source.KEYWORD, closed), (Source.MENTION, named)):
         for reference in references:
-            yield source, today(place_of(reference.repository, reference.number, reference.host or host), known), ""
+            place = place_of(reference.repository, reference.number, reference.host or host)
+            is_own = place.repository == place_of(copy.repository, 0, host).repository
+            yield source, today(place, known, copy.repository_id if is_own else None), ""
 
 
 def _in_commits(copy: PullRequestCopy) -> Iterator[links.Reference]:
