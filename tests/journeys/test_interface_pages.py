@@ -5,9 +5,9 @@ def test_docs_show_every_address_open_one_and_load_nothing_foreign(sit_down):
     person = sit_down()
     hosts = set()
     person.page.on("request", lambda request: hosts.add(request.url.split("/")[2]))
-    answer = person.page.goto("/api/v1/docs/")
+    answer = person.page.goto("/api/v1/docs/", timeout=60_000)
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    person.page.wait_for_selector(".opblock")
+    person.page.locator(".opblock").nth(60).wait_for(state="attached", timeout=60_000)  # drawn bit by bit
     addresses = person.page.locator(".opblock-summary-path").all_inner_texts()
     assert len(addresses) > 60
     assert any(address.replace("\u200b", "").endswith("/disputes/") for address in addresses)
