@@ -11,22 +11,26 @@ from django.db import IntegrityError, models, transaction
 from annotator.accounts.models import User
 from annotator.adjudication.models import AuditPick, Dispute, Resolution, Stand
 from annotator.agreement.models import Snapshot
-from annotator.codebook.models import Category, Change, Facet, Version
+from annotator.codebook.models import Category, Change, Facet, PathRule, TellApart, Version
 from annotator.collection.models import (
     Budget,
     ChangedFile,
     Comment,
     Commit,
+    Comparison,
     Context,
+    Edit,
     Fault,
     Finding,
     GitHubToken,
     Harvest,
+    Link,
+    NearDuplicate,
     Window,
 )
 from annotator.intake.models import Import
 from annotator.labeling.actions import note_further_bug
-from annotator.labeling.models import Answer, Assignment, Evidence, Flag, RoundBug
+from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Proposal, RoundBug
 from annotator.labeling.submission import Pin
 from annotator.overview import guards
 from annotator.overview.closing import close_round
@@ -44,6 +48,12 @@ CONSTRAINTS = {
 # The same row once more, but for what other constraints hold; or a row that is there, with a value that cannot be.
 AGAIN: Mapping[str, dict[str, Any]] = {
     "membership_once": {},
+    "tell_apart_once": {},
+    "path_rule_position": {},
+    "link_once": {},
+    "edit_once": {},
+    "comparison_number": {},
+    "near_duplicate_once": {},
     "facet_key": {},
     "category_name": {"uid": "another", "hotkey": ""},
     "category_hotkey": {"uid": "another", "name": "another"},
@@ -150,6 +160,12 @@ CHANGED: Mapping[str, dict[str, Any]] = {
         "reason": "whim",
     },
     "stand_move": {"move": "ignore"},
+    "tell_apart_order": {"first": models.F("second")},
+    "link_source": {"source": "rumour"},
+    "comparison_threshold": {"threshold": 1.5},
+    "near_duplicate_order": {"first": models.F("second")},
+    "proposal_state": {"state": "lost", "settled_at": dt.datetime(2021, 1, 1, tzinfo=dt.UTC)},
+    "proposal_settled": {"state": "accepted"},
     "audit_pick_outcome": {"outcome": "lost"},
     "dispute_open_is_current": {"is_current": False},
     "import_running_lease": {"state": "running"},
@@ -176,6 +192,22 @@ def screened(study, item, alice) -> list[models.Model]:
         Reading.objects.create(screening=screening, candidate=candidate, reviewer=alice, position=1),
         Vote.objects.create(candidate=candidate, reviewer=alice, decision="include"),
         Outcome.objects.create(candidate=candidate, decision="include", source="single"),
+    ]
+
+
+def beside(study, bugs, facet, lee) -> list[models.Model]:
+    """Rows that stand beside two items or two categories."""
+    top, other = facet.categories.order_by("pk")[:2]
+    item, second = bugs[0].item, bugs[1].item
+    june = dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
+    comparison = Comparison.objects.create(study=study, number=1, threshold=0.5)
+    return [
+        TellApart.objects.create(first=top, second=other, text="One is of types.", by=lee),
+        PathRule.objects.create(facet=facet, position=1, prefix="src/", category=top),
+        Link.objects.create(item=item, host="github.com", owner="frame", name="work", number=1, source="closing"),
+        Edit.objects.create(item=item, edited_at=june, seen_at=june),
+        comparison,
+        NearDuplicate.objects.create(comparison=comparison, first=item, second=second, similarity=0.9),
     ]
 
 
@@ -250,6 +282,8 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
             Commit.objects.create(item=item, position=1, sha="a" * 40),
             ChangedFile.objects.create(item=item, position=1, path="sum.py"),
             *screened(study, item, alice),
+            *beside(study, bugs, facet, lee),
+            Proposal.objects.create(assignment=Assignment.objects.filter(round=still).first(), category=top),
             Flag.objects.create(assignment=Assignment.objects.filter(round=over).first(), facet=facet, reason="a slip"),
             Stand.objects.create(round=over, bug=dispute.bug, facet=dispute.facet, rater=alice, move="keep"),
             AuditPick.objects.create(round=over, bug=bug, seed=1, share=0.5, drawn_by=ada),
