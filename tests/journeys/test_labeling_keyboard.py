@@ -269,7 +269,7 @@ def test_the_page_is_light(at_desk, rating):
         """() => [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
             .map((entry) => entry.name)"""
     )
-    assert len(names) <= 13, names
+    assert len(names) <= 12, names
     bodies = {name: page.context.request.get(name).body() for name in names}
     # As it goes over the wire: files under /static/ are served compressed, pages as they are.
     sizes = {name: len(gzip.compress(body)) if "/static/" in name else len(body) for name, body in bodies.items()}

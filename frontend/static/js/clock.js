@@ -8,6 +8,11 @@ if (typeof document !== "undefined") {
   for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "scroll"]) {
     document.addEventListener(sign, () => (lastSign = Date.now()), { passive: true, capture: true });
   }
+  // What helps with a choice comes with the first act: the page itself stays light.
+  const later = document.querySelector("script[data-later]")?.dataset.later;
+  for (const act of later ? ["keydown", "pointerdown"] : []) {
+    document.addEventListener(act, () => import(later), { once: true });
+  }
   setInterval(() => {
     const field = document.querySelector("[data-clock]");
     if (field && counts({ now: Date.now(), lastSign, visible: document.visibilityState === "visible" })) {
