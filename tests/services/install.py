@@ -4,20 +4,23 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from tests.services import browser, postgres
 
+FONTS = Path("/usr/share/fonts")
 QUIET = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
 
 
 def missing() -> list[str]:
-    """Debian packages whose programs are not here."""
+    """Debian packages of which the programs or files are not here."""
     there = {
         "postgresql": postgres.program("initdb"),
         "chromium": browser.program(),
         "bubblewrap": shutil.which("bwrap"),
         "nodejs": shutil.which("node"),
         "npm": shutil.which("npm"),
+        "fonts-liberation": next(FONTS.rglob("Liberation*"), None),  # whether a page fits depends on its letters
     }
     return [package for package, found in there.items() if not found]
 

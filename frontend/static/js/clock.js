@@ -11,7 +11,7 @@ if (typeof document !== "undefined") {
   // What helps with a choice comes with the first act: the page itself stays light.
   const later = document.querySelector("script[data-later]")?.dataset.later;
   for (const act of later ? ["keydown", "pointerdown"] : []) {
-    document.addEventListener(act, () => import(later), { once: true });
+    document.addEventListener(act, () => import(later).catch(() => {}), { once: true }); // offline: no answer is lost
   }
   setInterval(() => {
     const field = document.querySelector("[data-clock]");
