@@ -15,6 +15,8 @@ from annotator.accounts.models import User
 from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import Dispute
+from annotator.codebook.actions import edit_category
+from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Category
 from annotator.collection.models import Comparison, Item, NearDuplicate, Repository
 from annotator.intake import actions as intake
@@ -83,6 +85,7 @@ def known(study: Study) -> dict[str, Any]:
     dispute = Dispute.objects.filter(is_open=True).order_by("bug__number")[0]
     pick = Round.objects.get(number=CLOSED).audit_picks.order_by("bug__number")[0]
     root, other = Category.objects.filter(facet__key="root_cause", parent=None).order_by("position")[:2]
+    edit_category(category=root, by=lead, change=CategoryChange(include="Whatever shows it."), reason="Asked for")
     return {
         "slug": study.slug,
         "number": OPEN,
@@ -113,6 +116,8 @@ def known(study: Study) -> dict[str, Any]:
         "/harvests/ number": 1,
         "/near-duplicates/ number": 1,
         "/sampling/ number": 1,
+        "/versions/ number": 1,
+        "/changes/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }
 
