@@ -1,6 +1,8 @@
-"""What every operation of the REST interface shares in its schema: the body of errors."""
+"""What every operation of the REST interface shares in its schema: its stage, and the body of errors."""
 
 from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
 
 PROBLEM = {
     "type": "object",
@@ -32,3 +34,10 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
             if isinstance(operation, dict) and "responses" in operation:
                 operation["responses"].setdefault("default", RESPONSE)
     return result
+
+
+class OfStage(AutoSchema):
+    """An operation stands under the stage whose code answers it."""
+
+    def get_tags(self) -> list[str]:
+        return [type(self.view).__module__.split(".")[1]]
