@@ -18,7 +18,7 @@ from tests.services.github_server.world import repository
 
 PULL_REQUESTS = 100
 LATENCY = 0.05  # seconds of each answer on its way: a near server; GitHub takes longer
-PLACE = "frame/work"
+PLACE = "frame/wood"
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from tests.services.github_server import Clock, GitHubServer
 from tests.services.github_server.server import TOKEN
 
 T = TypeVar("T")
-MERGED = Query("frame/work", state="merged", moment="merged")
-CLOSED = Query("frame/work", kind="issue", state="closed", moment="closed")
+MERGED = Query("frame/wood", state="merged", moment="merged")
+CLOSED = Query("frame/wood", kind="issue", state="closed", moment="closed")
 EVER = Window.of_days(date(2020, 12, 1), date(2021, 12, 31))
 
 

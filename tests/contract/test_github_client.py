@@ -105,7 +105,7 @@ def test_deleted_accounts_and_holes_stop_nothing(clock: Clock) -> None:
     numbers = odd(place, files=10)
     with served(clock, World.of(place)) as server:
         harvest = Harvest(github(server, clock), clock).run()
-        rest = harvest.github.review_comments("frame/work", numbers["nobody"])
+        rest = harvest.github.review_comments("frame/wood", numbers["nobody"])
     nobody = next(item for item in harvest.items.values() if item.number == numbers["nobody"])
     assert (nobody.author, nobody.body) == ("", "")
     assert [(turn.kind, turn.author) for turn in nobody.comments] == [("comment", ""), ("inline", ""), ("review", "")]
@@ -120,7 +120,7 @@ def test_issues_come_with_comments_labels_and_who_closes_them(clock: Clock) -> N
     place.change(6, closes=(7,))
     with served(clock, World.of(place)) as server:
         harvest = Harvest(github(server, clock), clock, CLOSED).run()
-        found = harvest.github.fetch("frame/work", 7)
+        found = harvest.github.fetch("frame/wood", 7)
         labelled = Harvest(github(server, clock), clock, replace(CLOSED, labels=("type:bug", "silent"))).run()
     assert len(harvest.items) == 40
     assert server.wrong == []
@@ -132,13 +132,13 @@ def test_issues_come_with_comments_labels_and_who_closes_them(clock: Clock) -> N
 
 def test_a_renamed_repository_keeps_its_identity_and_its_pages(clock: Clock) -> None:
     place = repository(name="new/name", pull_requests=30)
-    place.former = ("frame/work",)
+    place.former = ("frame/wood",)
     numbers = odd(place, files=250)
     with served(clock, World.of(place)) as server:
         client = github(server, clock)
         harvest = Harvest(client, clock).run()
-        by_name, by_id = client.repository("frame/work"), client.repository_by_id(place.id)
-        old = github(server, clock).files("frame/work", numbers["huge"], expected=250)
+        by_name, by_id = client.repository("frame/wood"), client.repository_by_id(place.id)
+        old = github(server, clock).files("frame/wood", numbers["huge"], expected=250)
     assert server.wrong == []
     assert by_name == by_id
     assert (by_id.id, by_id.name) == (place.id, "new/name")
@@ -153,9 +153,9 @@ def test_many_by_number_take_few_questions_and_say_why_one_is_gone(clock: Clock)
     asked = [*place.things, 99_999]
     with served(clock, World.of(place)) as server:
         client = github(server, clock)
-        found = client.fetch_many("frame/work", asked)
+        found = client.fetch_many("frame/wood", asked)
         with pytest.raises(Gone) as gone:
-            client.fetch("frame/work", numbers["gone_451"])
+            client.fetch("frame/wood", numbers["gone_451"])
     assert server.wrong == []
     assert gone.value.reason == 451
     reasons = {number: thing.reason for number, thing in found.items() if isinstance(thing, Gone)}
@@ -176,7 +176,7 @@ def test_a_refresh_costs_next_to_nothing(clock: Clock) -> None:
     place = repository(pull_requests=300)
     with served(clock, World.of(place)) as server:
         client = github(server, clock)
-        first = client.files("frame/work", 1)
+        first = client.files("frame/wood", 1)
         before = client.used
         page = client.glances(MERGED, EVER)
         glances = [*page.hits]
@@ -185,10 +185,10 @@ def test_a_refresh_costs_next_to_nothing(clock: Clock) -> None:
             glances += page.hits
         asked = client.used.graphql - before.graphql
         left = server.tokens[TOKEN].allowance("core").remaining
-        again = client.files("frame/work", 1, etag=first.etag)
+        again = client.files("frame/wood", 1, etag=first.etag)
         unchanged_left = server.tokens[TOKEN].allowance("core").remaining
         place.change(1, files=place.things[2].files[:1])
-        changed = client.files("frame/work", 1, etag=first.etag)
+        changed = client.files("frame/wood", 1, etag=first.etag)
     assert len({glance.id for glance in glances}) == 300
     assert asked <= 0.1 * 300
     assert again.is_unchanged
@@ -229,7 +229,7 @@ def test_a_refused_token_is_one_clear_message(clock: Clock) -> None:
         with pytest.raises(NotAllowed, match="refused the token: it is wrong, expired or revoked") as refused:
             Harvest(client, clock).run()
         with pytest.raises(NotAllowed):
-            client.files("frame/work", 1)
+            client.files("frame/wood", 1)
     assert refused.value.keys == ("key 1",)
     assert [entry.status for entry in server.log].count(401) == 1
 
@@ -241,7 +241,7 @@ def test_a_token_is_in_no_error_and_no_log(clock: Clock, fault: str, caplog: pyt
         server.faults.add(Fault(fault, times=99))
         client = github(server, clock)
         with pytest.raises((NotAllowed, Limited, Unreachable, Broken, Gone)) as raised:
-            client.files("frame/work", 1)
+            client.files("frame/wood", 1)
     told = "".join(traceback.TracebackException.from_exception(raised.value, capture_locals=True).format())
     assert server.log[0].token == TOKEN
     assert TOKEN not in told + repr(raised.value) + repr(client) + repr(client._wire._requesters) + caplog.text
@@ -257,26 +257,26 @@ def test_a_token_that_would_break_a_header_is_refused_unseen(clock: Clock, token
 
 def test_a_token_follows_no_redirect_to_another_host(clock: Clock) -> None:
     place = repository(name="new/name")
-    place.former = ("frame/work",)
+    place.former = ("frame/wood",)
     with served(clock, World.of(place)) as other, served(clock, World.of(place)) as server:
         server.url = other.url  # so that its redirects lead there
         client = GitHub(
             f"http://127.0.0.1:{server._http.server_port}", [Key(TOKEN, InMemoryBudget(clock))], clock=clock
         )
         with pytest.raises(Broken, match="another host"):
-            client.repository("frame/work")
+            client.repository("frame/wood")
     assert other.log == []
 
 
 def test_no_token_at_all_is_said(clock: Clock) -> None:
     with pytest.raises(NotAllowed, match="there is no token"):
-        GitHub("http://127.0.0.1:9", [], clock=clock).repository("frame/work")
+        GitHub("http://127.0.0.1:9", [], clock=clock).repository("frame/wood")
 
 
 def test_nobody_listening_is_unreachable_and_nothing_counts_as_sent(clock: Clock) -> None:
     client = GitHub("http://127.0.0.1:9", [Key(TOKEN, InMemoryBudget(clock))], clock=clock, pause=clock.pause)
     with pytest.raises(Unreachable, match="no connection") as error:
-        client.repository("frame/work")
+        client.repository("frame/wood")
     assert client.used.rest == 0
     assert error.value.retry_at > clock() - timedelta(seconds=1)
     assert sum(clock.pauses) <= 3

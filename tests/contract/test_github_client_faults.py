@@ -57,7 +57,7 @@ def test_a_hit_that_never_comes_is_named(clock: Clock) -> None:
     assert [hole.why for hole in page.holes] == ["Something went wrong"]
     assert harvest.numbers == set(range(1, 31)) - {17}
     assert harvest.short == 0
-    assert harvest.broken == {17: "frame/work#17: GitHub says Something went wrong"}
+    assert harvest.broken == {17: "frame/wood#17: GitHub says Something went wrong"}
     assert server.wrong == []
 
 
@@ -83,7 +83,7 @@ def test_a_limit_of_no_length_is_no_endless_loop(clock: Clock) -> None:
     with GitHubServer(World.of(repository()), clock=clock) as server:
         server.faults.add(Fault("secondary", times=99, seconds=0))
         with pytest.raises(Limited) as limited:
-            github(server, clock).repository("frame/work")
+            github(server, clock).repository("frame/wood")
     assert len(server.log) == 1
     assert (limited.value.until - clock()).total_seconds() == 1
 

@@ -159,26 +159,26 @@ def test_a_page_is_never_empty() -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        *((f"{word} #12", "frame/work#12") for word in ("close", "closes", "closed", "fix", "fixes", "fixed")),
-        *((f"{word} #12", "frame/work#12") for word in ("resolve", "resolves", "resolved", "Fixes", "CLOSED")),
-        ("this closes #12.", "frame/work#12"),
-        ("RESOLVED: #12", "frame/work#12"),
-        ("fixes:#12", "frame/work#12"),
-        ("fix #12\r\nmore", "frame/work#12"),
-        ("fixes\n#12", "frame/work#12"),
-        ("- [x] fixes #12", "frame/work#12"),
-        ("Fixes GH-12", "frame/work#12"),
-        ("**Fixes** #12", "frame/work#12"),
+        *((f"{word} #12", "frame/wood#12") for word in ("close", "closes", "closed", "fix", "fixes", "fixed")),
+        *((f"{word} #12", "frame/wood#12") for word in ("resolve", "resolves", "resolved", "Fixes", "CLOSED")),
+        ("this closes #12.", "frame/wood#12"),
+        ("RESOLVED: #12", "frame/wood#12"),
+        ("fixes:#12", "frame/wood#12"),
+        ("fix #12\r\nmore", "frame/wood#12"),
+        ("fixes\n#12", "frame/wood#12"),
+        ("- [x] fixes #12", "frame/wood#12"),
+        ("Fixes GH-12", "frame/wood#12"),
+        ("**Fixes** #12", "frame/wood#12"),
         ("(Close Other/Place#7)", "other/place#7"),
-        ("fixes [#7](https://example.org)", "frame/work#7"),
+        ("fixes [#7](https://example.org)", "frame/wood#7"),
         ("resolves https://github.com/Other/place/issues/7", "github.com/other/place#7"),
         ("fixes <https://www.github.com/Other/place/issues/7#issuecomment-1>", "github.com/other/place#7"),
         ("fixed https://github.example.org/other/place/pull/7)", "github.example.org/other/place#7"),
-        ("<!-- fixes #3 -->\n\nfixes #12", "frame/work#12"),
+        ("<!-- fixes #3 -->\n\nfixes #12", "frame/wood#12"),
     ],
 )
 def test_every_spelling_of_closing_is_read(text: str, place: str) -> None:
-    (found,) = closes(text, repository="Frame/Work")
+    (found,) = closes(text, repository="Frame/Wood")
     assert "/".join(filter(None, (found.host, f"{found.repository}#{found.number}"))) == place
 
 
@@ -207,31 +207,31 @@ def test_every_spelling_of_closing_is_read(text: str, place: str) -> None:
     ],
 )
 def test_what_closes_nothing_is_no_link(text: str) -> None:
-    assert closes(text, repository="frame/work") == ()
+    assert closes(text, repository="frame/wood") == ()
 
 
 def test_a_commit_message_is_no_markdown() -> None:
     text = "Revert it\n\n    fixes #12\n> closes #13"
-    assert [found.number for found in closes(text, repository="frame/work", is_markdown=False)] == [12, 13]
-    assert closes(text, repository="frame/work") == ()
+    assert [found.number for found in closes(text, repository="frame/wood", is_markdown=False)] == [12, 13]
+    assert closes(text, repository="frame/wood") == ()
 
 
 def test_whatever_is_named_is_found_but_code_and_quotations() -> None:
     text = "Like #3 and other/place#4, GH-5, https://github.com/a/b/pull/6; not a#7, `#8`, #x9 or &#39;\n\n> #10"
-    found = names(text, repository="frame/work")
+    found = names(text, repository="frame/wood")
     assert [(one.repository, one.number) for one in found] == [
-        ("frame/work", 3),
+        ("frame/wood", 3),
         ("other/place", 4),
-        ("frame/work", 5),
+        ("frame/wood", 5),
         ("a/b", 6),
     ]
 
 
 def test_a_long_text_is_read_in_no_time() -> None:
     text = "fixes #1 " + "[" * 30_000 + "*" * 30_000
-    assert [found.number for found in closes(text, repository="frame/work")] == [1]
+    assert [found.number for found in closes(text, repository="frame/wood")] == [1]
 
 
 def test_each_issue_is_named_once_and_in_order() -> None:
-    text = "Fixes #3, fixes #1 and closes #3; fixes frame/work#2"
-    assert [reference.number for reference in closes(text, repository="frame/work")] == [3, 1, 2]
+    text = "Fixes #3, fixes #1 and closes #3; fixes frame/wood#2"
+    assert [reference.number for reference in closes(text, repository="frame/wood")] == [3, 1, 2]

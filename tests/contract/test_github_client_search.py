@@ -94,7 +94,7 @@ def test_a_list_that_always_ends_too_early_is_said_to_be_short(clock: Clock) -> 
 def test_a_search_that_github_refuses_is_told_in_its_words(clock: Clock) -> None:
     with GitHubServer(World.of(repository()), clock=clock) as server:
         client = github(server, clock)
-        client.repository("frame/work")
+        client.repository("frame/wood")
         server.world.repositories.clear()
         with pytest.raises(Broken, match=r"refuses the search \(422\): Validation Failed: .* cannot be searched"):
             client.count(MERGED, EVER)
@@ -127,7 +127,7 @@ def test_labels_and_authors_narrow_a_search() -> None:
     "wrong",
     [
         {"repository": "frame"},
-        {"repository": "frame/work repo:other/place"},
+        {"repository": "frame/wood repo:other/place"},
         {"kind": "issue", "state": "merged"},
         {"kind": "issue", "moment": "merged"},
         {"labels": ('a" repo:"x',)},
@@ -137,7 +137,7 @@ def test_labels_and_authors_narrow_a_search() -> None:
 )
 def test_a_query_holds_no_other_query(wrong: dict) -> None:
     with pytest.raises(ValueError, match=r"owner/name|merged|label|user name"):
-        Query(**{"repository": "frame/work"} | wrong)
+        Query(**{"repository": "frame/wood"} | wrong)
 
 
 def test_a_window_of_whole_days_is_written_as_days() -> None:

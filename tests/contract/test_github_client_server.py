@@ -42,10 +42,10 @@ def question(text: str, **variables: object) -> dict:
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("/repos/frame/work/pulls/1/patches", "not in the description"),
-        ("/repos/frame/work/pulls/1/files?sort=path", "sort is no query parameter"),
-        ("/repos/frame/work/pulls/1/files?per_page=200", "per_page=200"),
-        ("/repos/frame/work/pulls/1/files?page=two", "page=two is no number"),
+        ("/repos/frame/wood/pulls/1/patches", "not in the description"),
+        ("/repos/frame/wood/pulls/1/files?sort=path", "sort is no query parameter"),
+        ("/repos/frame/wood/pulls/1/files?per_page=200", "per_page=200"),
+        ("/repos/frame/wood/pulls/1/files?page=two", "page=two is no number"),
         ("/search/issues?q=is:pr&order=up", "order=up is none of"),
     ],
 )
@@ -88,7 +88,7 @@ def test_a_plain_library_is_served_every_list(server: GitHubServer) -> None:
     server.checks_answers = True
     server.tokens[TOKEN].limits["core"] = 500
     server.tokens[TOKEN].allowance("core").remaining = 500
-    place = Github(base_url=server.url, auth=Auth.Token(TOKEN), seconds_between_requests=0).get_repo("frame/work")
+    place = Github(base_url=server.url, auth=Auth.Token(TOKEN), seconds_between_requests=0).get_repo("frame/wood")
     pulls = list(place.get_pulls(state="closed"))
     for pull in pulls:
         whole = place.get_pull(pull.number)
@@ -105,7 +105,7 @@ def expected_of(server: GitHubServer, number: int) -> list[int]:
 
 
 def test_an_answer_outside_the_description_would_be_noticed() -> None:
-    called = operation("GET", "/repos/frame/work/pulls/1/files")
+    called = operation("GET", "/repos/frame/wood/pulls/1/files")
     assert called is not None
     assert wrong_with_answer(called, 200, [{"filename": "a.py"}])
     assert wrong_with_answer(called, 200, {"message": "no list"})
@@ -113,36 +113,36 @@ def test_an_answer_outside_the_description_would_be_noticed() -> None:
 
 
 def test_the_allowance_falls_and_comes_back(server: GitHubServer, clock: Clock) -> None:
-    left = [int(ask(server, "/repos/frame/work")[1]["X-RateLimit-Remaining"]) for _time in range(5)]
+    left = [int(ask(server, "/repos/frame/wood")[1]["X-RateLimit-Remaining"]) for _time in range(5)]
     assert left == [4, 3, 2, 1, 0]
-    status, headers, body = ask(server, "/repos/frame/work")
+    status, headers, body = ask(server, "/repos/frame/wood")
     assert (status, body["message"][:23]) == (403, "API rate limit exceeded")
     assert [entry.was_told_to_wait for entry in server.log] == [False] * 5 + [True]
     clock.pause(int(headers["X-RateLimit-Reset"]) - clock().timestamp())
-    assert ask(server, "/repos/frame/work")[0] == 200
+    assert ask(server, "/repos/frame/wood")[0] == 200
 
 
 def test_an_unchanged_list_costs_nothing(server: GitHubServer) -> None:
-    _status, first, _body = ask(server, "/repos/frame/work/pulls/1/files")
-    status, second, body = ask(server, "/repos/frame/work/pulls/1/files", If_None_Match=first["ETag"])
+    _status, first, _body = ask(server, "/repos/frame/wood/pulls/1/files")
+    status, second, body = ask(server, "/repos/frame/wood/pulls/1/files", If_None_Match=first["ETag"])
     assert (status, body) == (304, {})
     assert second["X-RateLimit-Remaining"] == first["X-RateLimit-Remaining"]
 
 
 def test_whoever_asks_while_told_to_wait_is_noted(server: GitHubServer, clock: Clock) -> None:
     server.faults.add(Fault("secondary", seconds=30))
-    assert ask(server, "/repos/frame/work")[1]["Retry-After"] == "30"
+    assert ask(server, "/repos/frame/wood")[1]["Retry-After"] == "30"
     clock.pause(29)
-    assert ask(server, "/repos/frame/work")[0] == 403
+    assert ask(server, "/repos/frame/wood")[0] == 403
     clock.pause(1)
-    assert ask(server, "/repos/frame/work")[0] == 200
+    assert ask(server, "/repos/frame/wood")[0] == 200
     assert [entry.was_told_to_wait for entry in server.log] == [False, True, False]
 
 
 def test_whoever_asks_again_for_what_was_answered_is_noted(server: GitHubServer) -> None:
     server.faults.add(Fault("502"))
     for _time in range(3):
-        ask(server, "/repos/frame/work/pulls/1/files")
+        ask(server, "/repos/frame/wood/pulls/1/files")
     assert [entry.is_repeated for entry in server.log] == [False, False, True]
 
 

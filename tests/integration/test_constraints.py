@@ -30,7 +30,7 @@ from annotator.collection.models import (
 )
 from annotator.intake.models import Import
 from annotator.labeling.actions import note_further_bug
-from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Proposal, RoundBug
+from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Proposal, Round, RoundBug
 from annotator.labeling.submission import Pin
 from annotator.overview import guards
 from annotator.overview.closing import close_round
@@ -45,6 +45,7 @@ CONSTRAINTS = {
     if model.__module__.startswith("annotator.")
     for constraint in model._meta.constraints
 }
+JUNE = dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
 # The same row once more, but for what other constraints hold; or a row that is there, with a value that cannot be.
 AGAIN: Mapping[str, dict[str, Any]] = {
     "membership_once": {},
@@ -199,13 +200,12 @@ def beside(study, bugs, facet, lee) -> list[models.Model]:
     """Rows that stand beside two items or two categories."""
     top, other = facet.categories.order_by("pk")[:2]
     item, second = bugs[0].item, bugs[1].item
-    june = dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
     comparison = Comparison.objects.create(study=study, number=1, threshold=0.5)
     return [
         TellApart.objects.create(first=top, second=other, text="One is of types.", by=lee),
         PathRule.objects.create(facet=facet, position=1, prefix="src/", category=top),
-        Link.objects.create(item=item, host="github.com", owner="frame", name="work", number=1, source="closing"),
-        Edit.objects.create(item=item, edited_at=june, seen_at=june),
+        Link.objects.create(item=item, host="github.com", owner="frame", name="wood", number=1, source="closing"),
+        Edit.objects.create(item=item, edited_at=JUNE, seen_at=JUNE),
         comparison,
         NearDuplicate.objects.create(comparison=comparison, first=item, second=second, similarity=0.9),
     ]
@@ -214,14 +214,14 @@ def beside(study, bugs, facet, lee) -> list[models.Model]:
 def waiting_change(study, facet) -> Change:
     """One that would take back another."""
     more = {"codebook": study.codebook, "facet": facet, "reason": "r"}
-    done = {"applied_at": dt.datetime(2021, 6, 1, tzinfo=dt.UTC), "version": study.codebook.versions.get()}
+    done = {"applied_at": JUNE, "version": study.codebook.versions.get()}
     renamed = Change.objects.create(number=1, act="rename", **more, **done)
     return Change.objects.create(number=2, act="rename", undoes=renamed, **more)
 
 
 @pytest.fixture
-def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.Model]:
-    """One row of each model: of a closed round with a dispute, and of one that is open."""
+def rounds(study, bugs, alice, bob, lee) -> tuple[Round, Round]:
+    """One that is closed, with a dispute, and one that is open."""
     over = make_round(study, bugs=bugs[:2], raters=[alice, bob], by=lee)
     for bug in bugs[:2]:
         answer(over, bug, alice, {"cause": "type", "stage": "training"})
@@ -231,65 +231,96 @@ def rows(study, bugs, alice, bob, ada, lee) -> dict[type[models.Model], models.M
     still = make_round(study, bugs=bugs[2:], raters=[alice, bob], by=lee)
     pins = [Pin("line", "F1-3", "sum.py:3", "total += 1")]
     answer(still, bugs[2], alice, {"cause": "type", "stage": "training"}, pins=pins)
-    item, bug, dispute = bugs[0].item, bugs[0], Dispute.objects.get(study=study)
-    facet = Facet.objects.get(codebook__study=study, key="cause")
-    top = facet.categories.get(name="type")
-    repository, june = RepositoryFactory(study=study, github_id=7), dt.datetime(2021, 6, 1, tzinfo=dt.UTC)
+    return over, still
+
+
+def labelled(still, bugs, bob, category) -> list[models.Model]:
+    """What stands in the round that is open."""
+    turns = Assignment.objects.filter(round=still)
+    return [
+        still,
+        RoundBug.objects.filter(round=still).first(),
+        turns.filter(state="todo").first(),
+        Answer.objects.filter(round=still).first(),
+        Evidence.objects.filter(assignment__round=still).get(),
+        note_further_bug(assignment=turns.get(bug=bugs[2], rater=bob), note="Two.", by=bob),
+        Proposal.objects.create(assignment=turns.first(), category=category),
+    ]
+
+
+def settled(study, over, facet, alice, ada) -> list[models.Model]:
+    """What stands about the round that is closed."""
+    dispute = Dispute.objects.get(study=study)
+    bug = RoundBug.objects.filter(round=over).exclude(bug=dispute.bug).get().bug
+    return [
+        Snapshot.objects.get(round=over),
+        Resolution.objects.filter(bug=bug, facet=facet).get(),
+        dispute,
+        Flag.objects.create(assignment=Assignment.objects.filter(round=over).first(), facet=facet, reason="a slip"),
+        Stand.objects.create(round=over, bug=dispute.bug, facet=dispute.facet, rater=alice, move="keep"),
+        AuditPick.objects.create(round=over, bug=bug, seed=1, share=0.5, drawn_by=ada),
+    ]
+
+
+def collected(study, item, lee) -> list[models.Model]:
+    """A harvest with what came of it, and the copy of an item."""
+    repository = RepositoryFactory(study=study, github_id=7)
     harvest = Harvest.objects.create(study=study, number=1, created_by=lee)
-    window = Window.objects.create(harvest=harvest, repository=repository, starts=june, ends=june)
+    window = Window.objects.create(harvest=harvest, repository=repository, starts=JUNE, ends=JUNE)
+    token = {"study": study, "host": "github.com", "name": "laptop", "digest": "0" * 64}
+    return [
+        repository,
+        harvest,
+        window,
+        Finding.objects.create(harvest=harvest, window=window, repository=repository, number=1),
+        Budget.objects.create(digest="0" * 64, resource="core"),
+        Fault.objects.create(harvest=harvest, kind="worker", first_at=JUNE, last_at=JUNE),
+        GitHubToken.objects.create(**token, sealed="sealed", added_by=lee),
+        item,
+        Context.objects.create(item=item, ordinal=1),
+        Comment.objects.create(item=item, position=1),
+        Commit.objects.create(item=item, position=1, sha="a" * 40),
+        ChangedFile.objects.create(item=item, position=1, path="sum.py"),
+    ]
+
+
+def sampled(study, bugs) -> list[models.Model]:
     sample = Sample.objects.create(study=study, number=1, name="Sample 1", rule={}, seed=1, pool_size=1)
     stratum = Stratum.objects.create(sample=sample, size=1)
-    taken = {"stratum": stratum, "item": item, "state": Drawn.State.TAKEN, "taken_at": june}
-    noted = note_further_bug(
-        assignment=Assignment.objects.get(round=still, bug=bugs[2], rater=bob), note="Two.", by=bob
-    )
-    guards.remove()  # they would speak first, and are tried on their own
-    return {
-        type(row): row
-        for row in (
-            sample,
-            stratum,
-            Drawn.objects.create(sample=sample, position=1, **taken),
-            TopUp.objects.create(sample=sample, left=bugs[4], came=bugs[5]),
-            Membership.objects.filter(study=study).first(),
-            Session.objects.create(study=study, kind="consensus", started_by=lee),
-            facet,
-            top,
-            Version.objects.get(codebook__study=study),
-            waiting_change(study, facet),
-            repository,
-            harvest,
-            window,
-            Finding.objects.create(harvest=harvest, window=window, repository=repository, number=1),
-            Budget.objects.create(digest="0" * 64, resource="core"),
-            Fault.objects.create(harvest=harvest, kind="worker", first_at=june, last_at=june),
-            GitHubToken.objects.create(
-                study=study, host="github.com", name="laptop", digest="0" * 64, sealed="sealed", added_by=lee
-            ),
-            item,
-            bug,
-            still,
-            RoundBug.objects.filter(round=still).first(),
-            Assignment.objects.filter(round=still, state="todo").first(),
-            Answer.objects.filter(round=still).first(),
-            Evidence.objects.filter(assignment__round=still).get(),
-            noted,
-            Snapshot.objects.get(round=over),
-            Resolution.objects.filter(bug=bug, facet=facet).get(),
-            dispute,
-            Context.objects.create(item=item, ordinal=1),
-            Comment.objects.create(item=item, position=1),
-            Commit.objects.create(item=item, position=1, sha="a" * 40),
-            ChangedFile.objects.create(item=item, position=1, path="sum.py"),
-            *screened(study, item, alice),
-            *beside(study, bugs, facet, lee),
-            Proposal.objects.create(assignment=Assignment.objects.filter(round=still).first(), category=top),
-            Flag.objects.create(assignment=Assignment.objects.filter(round=over).first(), facet=facet, reason="a slip"),
-            Stand.objects.create(round=over, bug=dispute.bug, facet=dispute.facet, rater=alice, move="keep"),
-            AuditPick.objects.create(round=over, bug=bug, seed=1, share=0.5, drawn_by=ada),
-            Import.objects.create(study=study, number=1, filename="bugs.csv", created_by=lee),
-        )
-    }
+    taken = {"stratum": stratum, "item": bugs[0].item, "state": Drawn.State.TAKEN, "taken_at": JUNE}
+    return [
+        sample,
+        stratum,
+        Drawn.objects.create(sample=sample, position=1, **taken),
+        TopUp.objects.create(sample=sample, left=bugs[4], came=bugs[5]),
+        bugs[0],
+    ]
+
+
+@pytest.fixture
+def rows(study, bugs, rounds, alice, bob, ada, lee) -> dict[type[models.Model], models.Model]:
+    """One row of each model, without the guards: they would speak first, and are tried on their own."""
+    over, still = rounds
+    facet = Facet.objects.get(codebook__study=study, key="cause")
+    top, item = facet.categories.get(name="type"), bugs[0].item
+    open_rows = labelled(still, bugs, bob, top)
+    guards.remove()
+    found = [
+        Membership.objects.filter(study=study).first(),
+        Session.objects.create(study=study, kind="consensus", started_by=lee),
+        facet,
+        top,
+        Version.objects.get(codebook__study=study),
+        waiting_change(study, facet),
+        Import.objects.create(study=study, number=1, filename="bugs.csv", created_by=lee),
+        *open_rows,
+        *settled(study, over, facet, alice, ada),
+        *collected(study, item, lee),
+        *sampled(study, bugs),
+        *screened(study, item, alice),
+        *beside(study, bugs, facet, lee),
+    ]
+    return {type(row): row for row in found}
 
 
 def broken(error: IntegrityError, constraint: models.BaseConstraint, model: type[models.Model]) -> bool:

@@ -25,7 +25,7 @@ from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import odd, repository
 
 ROOT = Path(__file__).resolve().parents[2]
-PLACE = "frame/work"
+PLACE = "frame/wood"
 PARTS = ("worker", "broker", "web")
 PLENTY = {"core": 10**7, "search": 10**7, "graphql": 10**7}
 ASKED = {"repositories": [PLACE], "moment": "merged", "first": "2020-12-01", "last": "2021-12-31"}

@@ -57,5 +57,5 @@ def carried_out(study: Study) -> Callable[[int], Harvest]:
 
 def query(**more: Any) -> dict[str, Any]:
     """What the form sends: thirty pull requests, merged in January 2021."""
-    asked = {"repositories": "frame/work", "kind": "pull_request", "moment": "merged", "host": "github.com"}
+    asked = {"repositories": "frame/wood", "kind": "pull_request", "moment": "merged", "host": "github.com"}
     return asked | {"first": "2021-01-01", "last": "2021-12-31", "act": "start"} | more

@@ -11,7 +11,7 @@ from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import odd
 
 API = "/api/v1/studies/frameworks"
-ASKED = {"repositories": ["frame/work"], "moment": "merged", "first": "2021-01-01", "last": "2021-12-31"}
+ASKED = {"repositories": ["frame/wood"], "moment": "merged", "first": "2021-01-01", "last": "2021-12-31"}
 
 
 def sent(client: Client, method: str, path: str, body: Any = None) -> Any:
@@ -37,18 +37,18 @@ def test_a_harvest_from_its_query_to_its_items(lead, study, github, token, work,
     told = sent(lead, "get", "harvests/1/").json()
     assert told["harvest"]["state"] == "done"
     assert told["sum"]["found"] == told["sum"]["fetched"] + told["sum"]["unavailable"]
-    assert [line["repository"] for line in told["repositories"]] == ["frame/work"]
+    assert [line["repository"] for line in told["repositories"]] == ["frame/wood"]
     assert told["requests"]["rest"] == len(github.sent("rest"))
     assert told["passed_over"] == [{"reason": "words", "count": told["sum"]["passed_over"]}]
     assert [key["name"] for key in told["budget"]] == ["Lee’s"]
-    found = sent(lead, "get", "harvests/1/findings/?show=fetched&repository=frame/work").json()["results"]
+    found = sent(lead, "get", "harvests/1/findings/?show=fetched&repository=frame/wood").json()["results"]
     assert len(found) == told["sum"]["fetched"]
-    assert found[0]["item"] == f"github.com/frame/work#{found[0]['number']}"
+    assert found[0]["item"] == f"github.com/frame/wood#{found[0]['number']}"
     assert sent(lead, "get", "harvests/1/windows/").json()["results"][0]["hits"] == 49
     items = sent(lead, "get", "items/?harvest=1&page_size=5").json()
     assert len(items["results"]) == 5 and items["next"]
     number = found[0]["number"]
-    whole = sent(lead, "get", f"items/github.com/frame/work%23{number}/").json()
+    whole = sent(lead, "get", f"items/github.com/frame/wood%23{number}/").json()
     assert (whole["number"], whole["files"][0]["path"]) == (number, "src/a.py")
     assert sent(lead, "get", "items/?q=nothing-like-it").json()["results"] == []
 
@@ -68,7 +68,7 @@ def test_unavailable_findings_have_their_reasons(lead, study, github, token, wor
 
 
 def test_a_list_of_addresses(lead, study, github, token, carried_out):
-    urls = ["https://github.com/frame/work/pull/3", "frame/work#35"]
+    urls = ["https://github.com/frame/wood/pull/3", "frame/wood#35"]
     assert sent(lead, "post", "harvests/", {"urls": urls}).status_code == 202
     carried_out()
     assert set(Item.objects.filter(study=study).values_list("kind", "number")) == {("pull_request", 3), ("issue", 35)}
@@ -101,12 +101,12 @@ def test_it_is_paused_resumed_looked_at_again_and_cancelled(lead, study, github,
     [
         ({}, 400),
         ({"repositories": ["frame"]}, 400),
-        ({"repositories": ["frame/work"], "kind": "commit"}, 400),
-        ({"repositories": ["frame/work"], "urls": ["frame/work#1"]}, 400),
-        ({"repositories": ["frame/work"], "host": "evil.example"}, 400),
-        ({"repositories": ["frame/work"], "refresh_days": 0}, 400),
-        ({"repositories": ["frame/work"] * 2, "first": "yesterday"}, 400),
-        ({"urls": [f"frame/work#{2**40}"]}, 400),
+        ({"repositories": ["frame/wood"], "kind": "commit"}, 400),
+        ({"repositories": ["frame/wood"], "urls": ["frame/wood#1"]}, 400),
+        ({"repositories": ["frame/wood"], "host": "evil.example"}, 400),
+        ({"repositories": ["frame/wood"], "refresh_days": 0}, 400),
+        ({"repositories": ["frame/wood"] * 2, "first": "yesterday"}, 400),
+        ({"urls": [f"frame/wood#{2**40}"]}, 400),
     ],
 )
 def test_what_cannot_be_asked_is_a_problem_document(lead, study, github, body, status):

@@ -12,7 +12,7 @@ from tests.services.github_server import Clock, Fault, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import GitCommit, Review, Turn, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 DAY = dt.date(2021, 2, 1)
 
 
@@ -45,7 +45,7 @@ def test_case_14_deleted_accounts_and_holes(study, clock):
         head_repository=None,
     )
     place.change(4, gone=410)
-    place.name, place.former = "new/name", ("frame/work",)
+    place.name, place.former = "new/name", ("frame/wood",)
     with GitHubServer(World.of(place), clock=clock) as server:
         result = collected(study, server, clock)
         under_new_name = collected(study, server, clock, replace(MERGED, repositories=("new/name",)))

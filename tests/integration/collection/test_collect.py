@@ -23,7 +23,7 @@ from tests.services.github_server.limits import Limits
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import odd, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_sixty_pull_requests_are_stored_whole_at_the_promised_cost(study, server
     assert Comment.objects.filter(kind="comment").count() == sum(len(thing.comments) for thing in place.things.values())
     assert Comment.objects.filter(kind="inline").count() == sum(len(thing.inline) for thing in place.things.values())
     item, thing = Item.objects.get(number=12), place.things[12]
-    assert (item.identity, item.title, item.text.body) == ("github.com/frame/work#12", thing.title, thing.body)
+    assert (item.identity, item.title, item.text.body) == ("github.com/frame/wood#12", thing.title, thing.body)
     assert (item.merged_at, item.state, item.labels) == (thing.merged.replace(microsecond=0), "merged", ["bug"])
     assert item.repository.github_id == place.id
     assert Event.objects.filter(verb="finished a harvest", study_id=study.pk).count() == 1
@@ -130,10 +130,10 @@ def test_killed_at_any_point_it_goes_on_without_asking_again(study, server, cloc
 
 
 def test_what_a_sheet_brought_is_filled_in_and_not_doubled(study, server, clock, place):
-    work = RepositoryFactory(study=study, label="Frame/Work")
-    labelled = RepositoryFactory(study=study, label="framework", host="github.com", owner="frame", name="work")
+    work = RepositoryFactory(study=study, label="Frame/Wood")
+    labelled = RepositoryFactory(study=study, label="framework", host="github.com", owner="frame", name="wood")
     by_number = ItemFactory(
-        study=study, repository=work, number=3, identity="github.com/frame/work#3", url="", title=""
+        study=study, repository=work, number=3, identity="github.com/frame/wood#3", url="", title=""
     )
     by_key = ItemFactory(study=study, repository=labelled, number=4, identity="key:F-4", url="", title="Its own title")
     collected(study, server, clock)
@@ -152,7 +152,7 @@ def test_what_is_gone_is_listed_by_reason_and_stops_nothing(study, clock):
         again = collected(study, server, clock)
     assert obeyed(server)
     assert [(gone["repository"], gone["number"], gone["reason"]) for gone in result["unavailable"]] == [
-        ("frame/work", numbers[f"gone_{reason}"], reason) for reason in (404, 410, 451)
+        ("frame/wood", numbers[f"gone_{reason}"], reason) for reason in (404, 410, 451)
     ]
     assert result["found"] == len(place.things) == result["fetched"] + 3
     assert not result["complete"]
@@ -203,7 +203,7 @@ def test_issues_are_whole_with_their_page(study, clock):
 
 def test_a_renamed_repository_makes_no_second_item(study, server, clock, place):
     collected(study, server, clock)
-    place.name, place.former = "new/name", ("frame/work",)
+    place.name, place.former = "new/name", ("frame/wood",)
     again = collected(study, server, clock)
     under_new_name = collected(study, server, clock, replace(MERGED, repositories=("new/name",)))
     assert (again["found"], under_new_name["found"], under_new_name["fetched"]) == (60, 60, 60)
@@ -216,7 +216,7 @@ def test_a_refused_token_is_one_line_without_the_token_and_leaves_no_row(study, 
     monkeypatch.setenv("GITHUB_TOKENS", "ghp_wrong_one")
     before = rows()
     with pytest.raises(SystemExit) as ended:
-        call_command("collect", study.slug, "--repo", "frame/work", "--json")
+        call_command("collect", study.slug, "--repo", "frame/wood", "--json")
     told = capsys.readouterr()
     assert (ended.value.code, told.out, len(told.err.strip().splitlines())) == (2, "", 1)
     assert "refused the token" in told.err
@@ -228,25 +228,25 @@ def test_a_refused_token_is_one_line_without_the_token_and_leaves_no_row(study, 
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["nowhere", "--repo", "frame/work"],
+        ["nowhere", "--repo", "frame/wood"],
         ["frameworks", "--repo", "frame"],
         ["frameworks", "--repo", "no/where"],
-        ["frameworks", "--repo", "frame/work", "no/where"],
-        ["frameworks", "--repo", "frame/work", "--merged", "2021-01-01"],
-        ["frameworks", "--repo", "frame/work", "--merged", "2021-02-01..2021-01-01"],
-        ["frameworks", "--repo", "frame/work", "--merged", "2021-13-01..2022-01-01"],
-        ["frameworks", "--repo", "frame/work", "--kind", "issue", "--merged", "2021-01-01..2021-02-01"],
+        ["frameworks", "--repo", "frame/wood", "no/where"],
+        ["frameworks", "--repo", "frame/wood", "--merged", "2021-01-01"],
+        ["frameworks", "--repo", "frame/wood", "--merged", "2021-02-01..2021-01-01"],
+        ["frameworks", "--repo", "frame/wood", "--merged", "2021-13-01..2022-01-01"],
+        ["frameworks", "--repo", "frame/wood", "--kind", "issue", "--merged", "2021-01-01..2021-02-01"],
         [
             "frameworks",
             "--repo",
-            "frame/work",
+            "frame/wood",
             "--closed",
             "2021-01-01..2021-02-01",
             "--merged",
             "2021-01-01..2021-02-01",
         ],
-        ["frameworks", "--repo", "frame/work", "--limit", "0"],
-        ["frameworks", "--repo", "frame/work", "--label", 'a"b'],
+        ["frameworks", "--repo", "frame/wood", "--limit", "0"],
+        ["frameworks", "--repo", "frame/wood", "--label", 'a"b'],
     ],
 )
 def test_bad_input_is_one_line_and_leaves_no_row(study, server, capsys, monkeypatch, arguments):
@@ -264,11 +264,11 @@ def test_the_command_prints_one_document(study, clock, place, capsys, monkeypatc
     with GitHubServer(World.of(place)) as server:
         monkeypatch.setenv("GITHUB_API_URL", server.url)
         monkeypatch.setenv("GITHUB_TOKENS", TOKEN)
-        call_command("collect", study.slug, "--repo", "frame/work", "--merged", "2021-01-01..2021-01-31", "--json")
+        call_command("collect", study.slug, "--repo", "frame/wood", "--merged", "2021-01-01..2021-01-31", "--json")
         result = json.loads(capsys.readouterr().out)
         assert {"found", "fetched", "unavailable", "capped", "requests", "seconds", "complete"} <= set(result)
         assert (result["found"], result["complete"]) == (60, True)
-        call_command("collect", study.slug, "--repo", "frame/work", "--merged", "2021-01-01..2021-01-31")
+        call_command("collect", study.slug, "--repo", "frame/wood", "--merged", "2021-01-01..2021-01-31")
         assert "Found 60, fetched 60." in capsys.readouterr().out
 
 
@@ -316,5 +316,5 @@ def test_paused_and_cancelled_it_stops_before_it_stores_more(study, server, cloc
 def test_without_a_token_it_says_what_to_give(study, capsys, monkeypatch):
     monkeypatch.setenv("GITHUB_TOKENS", " ")
     with pytest.raises(SystemExit):
-        call_command("collect", study.slug, "--repo", "frame/work")
+        call_command("collect", study.slug, "--repo", "frame/wood")
     assert "GITHUB_TOKENS" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from tests.services.github_server import Clock, Fault, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import File, Label, Review, Turn, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 THEN = dt.datetime(2021, 2, 3, 4, 5, tzinfo=dt.UTC)
 LATER = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
 
@@ -113,7 +113,7 @@ def test_what_touches_nothing_that_is_held_is_no_edit(collect, place):
 
 def test_state_review_and_files_are_compared_too(collect, place, server):
     place.change(6, merged=None, closed=None, reviews=(Review(61, "ada", THEN, "", "APPROVED"),))
-    everything = Wanted(("frame/work",), first=dt.date(2020, 1, 1), last=dt.date(2021, 12, 31))
+    everything = Wanted(("frame/wood",), first=dt.date(2020, 1, 1), last=dt.date(2021, 12, 31))
     collect(everything)
     thing = place.things[6]
     again = replace(thing.commits[0], sha="f" * 40, message="Once more\n\nwith words")

@@ -25,7 +25,7 @@ from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import Repository as Place
 from tests.services.github_server.world import odd, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 BURSTS = [Fault("502", on="graphql", times=11), Fault("reset", on="files", times=8), Fault("502", times=12)]
 
 
@@ -46,7 +46,7 @@ class Renaming(GitHubServer):
     def answer(self, request: Request) -> Reply:
         if self.renamed_at and len(self.log) >= self.renamed_at:
             place = self.world.repositories[0]
-            place.name, place.former, self.renamed_at = "new/name", ("frame/work",), 0
+            place.name, place.former, self.renamed_at = "new/name", ("frame/wood",), 0
         return super().answer(request)
 
 
@@ -149,8 +149,8 @@ def test_a_repository_that_is_deleted_in_the_middle_ends_nothing_of_the_others(s
             return super().answer(request)
 
     with Deleting(World.of(here, gone), clock=clock) as server:
-        result = collected(study, server, clock, wanted=replace(MERGED, repositories=("so/long", "frame/work")))
-    assert Item.objects.filter(study=study, repository__label="frame/work", fetched_at__isnull=False).count() == 5
+        result = collected(study, server, clock, wanted=replace(MERGED, repositories=("so/long", "frame/wood")))
+    assert Item.objects.filter(study=study, repository__label="frame/wood", fetched_at__isnull=False).count() == 5
     assert {(gone["repository"], gone["reason"]) for gone in result["unavailable"]} <= {("so/long", 404)}
     assert result["found"] == result["fetched"] + len(result["unavailable"]) < 45
     assert result["partial"] == 1

@@ -19,8 +19,8 @@ from tests.services.github_server import Clock, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import GitCommit, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
-ISSUES = Wanted(("frame/work",), kind="issue", moment="closed", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+ISSUES = Wanted(("frame/wood",), kind="issue", moment="closed", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def collect(study, server, clock):
 
 
 def links(number: int) -> list[tuple[str, str, str]]:
-    rows = Link.objects.filter(item__number=number, item__kind="pull_request", item__repository__label="frame/work")
+    rows = Link.objects.filter(item__number=number, item__kind="pull_request", item__repository__label="frame/wood")
     return [(str(link).lower(), link.source, str(link.target or "").lower()) for link in rows.order_by("number", "pk")]
 
 
@@ -67,12 +67,12 @@ def test_what_a_pull_request_closes_is_linked_by_its_strongest_word(collect, pla
     place.change(2, commits=(GitCommit("a" * 40, "Fix it\n\nCloses #10", "Ada", None, place.things[2].created),))
     collect()
     assert links(1) == [
-        ("frame/work#7", "closing", ""),
-        ("frame/work#8", "keyword", ""),
-        ("frame/work#9", "mention", ""),
+        ("frame/wood#7", "closing", ""),
+        ("frame/wood#8", "keyword", ""),
+        ("frame/wood#9", "mention", ""),
     ]
     assert Link.objects.get(number=7).title == place.things[7].title
-    assert links(2) == [("frame/work#10", "keyword", "")]
+    assert links(2) == [("frame/wood#10", "keyword", "")]
     assert links(3) == []
 
 
@@ -80,12 +80,12 @@ def test_a_link_leads_to_what_is_held_whichever_came_first(collect, place):
     place.change(1, closes=(7,))
     place.change(2, body="Backport of #1")
     collect()
-    assert links(2) == [("frame/work#1", "mention", "frame/work#1")]
-    assert links(1) == [("frame/work#7", "closing", "")]
+    assert links(2) == [("frame/wood#1", "mention", "frame/wood#1")]
+    assert links(1) == [("frame/wood#7", "closing", "")]
     collect(ISSUES)
-    assert links(1) == [("frame/work#7", "closing", "frame/work#7")]
+    assert links(1) == [("frame/wood#7", "closing", "frame/wood#7")]
     back = Link.objects.get(item__number=7, item__kind="issue")
-    assert (str(back), back.source, back.target.number) == ("frame/work#1", "closing", 1)
+    assert (str(back), back.source, back.target.number) == ("frame/wood#1", "closing", 1)
 
 
 def test_a_link_leads_into_another_repository_once_that_is_collected(collect, place):
@@ -106,13 +106,13 @@ def test_a_link_leads_to_an_item_that_a_sheet_brings_later(collect, place, study
     collect()
     row = RepositoryFactory(study=study, label="elsewhere", host="github.com", owner="other", name="place")
     sheet = [
-        SheetItem("github.com/frame/work#7", "issue", number=7),
+        SheetItem("github.com/frame/wood#7", "issue", number=7),
         SheetItem("key:O-9", "pull_request", row.pk, number=9, key="O-9"),
         SheetItem("key:O-8", "pull_request", row.pk, number=8, key="O-8"),
     ]
     add_items(study=study, rows=sheet)
     targets = Link.objects.filter(item__number=1).order_by("number").values_list("target__identity", flat=True)
-    assert list(targets) == ["github.com/frame/work#7", "key:O-9"]
+    assert list(targets) == ["github.com/frame/wood#7", "key:O-9"]
 
 
 def test_links_of_a_long_discussion_are_kept_when_it_is_whole(collect, place):
@@ -122,7 +122,7 @@ def test_links_of_a_long_discussion_are_kept_when_it_is_whole(collect, place):
     )
     place.change(1, commits=commits, closes=(7,))
     collect()
-    assert [name for name, _, _ in links(1)] == ["frame/work#7", "frame/work#8"]
+    assert [name for name, _, _ in links(1)] == ["frame/wood#7", "frame/wood#8"]
 
 
 def test_a_link_through_a_former_name_is_the_same_link(collect, place, other):
@@ -137,7 +137,7 @@ def test_a_link_through_a_former_name_is_the_same_link(collect, place, other):
 
 
 def test_nothing_links_to_itself(collect, place):
-    place.change(1, body="Fixes #1, see https://github.com/frame/work/pull/1")
+    place.change(1, body="Fixes #1, see https://github.com/frame/wood/pull/1")
     collect()
     assert links(1) == []
 
@@ -147,14 +147,14 @@ def test_nothing_links_to_itself(collect, place):
 
 def test_a_sheet_that_used_the_old_name_is_filled_in_under_the_new_one(collect, study, server):
     place = server.world.repositories[0]
-    place.name, place.former = "new/name", ("frame/work",)
-    row = RepositoryFactory(study=study, label="Frames", host="github.com", owner="Frame", name="work")
+    place.name, place.former = "new/name", ("frame/wood",)
+    row = RepositoryFactory(study=study, label="Frames", host="github.com", owner="Frame", name="wood")
     item = ItemFactory(
         study=study,
         repository=row,
         number=3,
-        identity="github.com/frame/work#3",
-        url="https://github.com/frame/work/pull/3",
+        identity="github.com/frame/wood#3",
+        url="https://github.com/frame/wood/pull/3",
     )
     result = collect(replace(MERGED, repositories=("new/name",)))
     item.refresh_from_db()
@@ -168,13 +168,13 @@ def test_a_sheet_that_used_the_old_name_is_filled_in_under_the_new_one(collect, 
 
 def test_two_names_of_a_sheet_that_are_one_repository_become_one(collect, study, server):
     place = server.world.repositories[0]
-    place.name, place.former = "new/name", ("frame/work",)
-    for number, (owner, name) in enumerate((("frame", "work"), ("new", "name")), 1):
+    place.name, place.former = "new/name", ("frame/wood",)
+    for number, (owner, name) in enumerate((("frame", "wood"), ("new", "name")), 1):
         row = RepositoryFactory(study=study, label=f"{owner}/{name}", host="github.com", owner=owner, name=name)
         ItemFactory(study=study, repository=row, number=number, identity=f"github.com/{owner}/{name}#{number}", url="")
     collect(replace(MERGED, repositories=("new/name",)))
     repository = Repository.objects.get(study=study)
-    assert repository.names == ["frame/work", "new/name"]
+    assert repository.names == ["frame/wood", "new/name"]
     assert Item.objects.filter(study=study).count() == 6
     assert set(Item.objects.filter(study=study).values_list("repository", flat=True)) == {repository.pk}
 
@@ -194,11 +194,11 @@ def test_another_repository_that_takes_the_old_name_is_another(collect, study, s
     collect()
     place = server.world.repositories[0]
     place.name = "new/name"
-    server.world.repositories.append(repository(name="frame/work", number=77, pull_requests=2, seed=3))
+    server.world.repositories.append(repository(name="frame/wood", number=77, pull_requests=2, seed=3))
     collect(replace(MERGED, limit=5))
     assert set(Repository.objects.filter(study=study).values_list("label", "github_id")) == {
-        ("frame/work", 900_000_001),
-        ("frame/work (77)", 77),
+        ("frame/wood", 900_000_001),
+        ("frame/wood (77)", 77),
     }
     assert Item.objects.filter(study=study, repository__github_id=77, fetched_at__isnull=False).count() == 2
     assert Item.objects.filter(study=study).count() == 8
@@ -215,6 +215,6 @@ def test_programs_read_links_and_later_edits(collect, place, study, alice):
     for address in (f"bugs/{bug.number}/", f"items/{quote(bug.item.identity)}/"):
         shown = client.get(f"/api/v1/studies/{study.slug}/{address}").json()
         assert [(link["repository"], link["number"], link["kind"], link["target"]) for link in shown["links"]] == [
-            ("frame/work", 7, "closing", None)
+            ("frame/wood", 7, "closing", None)
         ]
         assert [change["part"] for change in shown["edits"][0]["changes"]] == ["title"]

@@ -53,7 +53,7 @@ def test_a_harvest_is_started_in_the_browser_and_done_by_a_worker(lead, study, g
     assert (done.rest_requests, done.graphql_requests) == (len(github.sent("rest")), len(github.sent("graphql")))
     page = text(lead.get(ONE))
     assert "Complete. Everything that was found is held whole: 30 of 30." in page
-    assert "Pull requests of frame/work, merged from 1 January 2021 to 31 December 2021" in page
+    assert "Pull requests of frame/wood, merged from 1 January 2021 to 31 December 2021" in page
     assert github.wrong == []
 
 
@@ -78,8 +78,8 @@ def test_what_was_asked_already_is_not_asked_twice(lead, study, github, token, c
         ({"authors": "a b/c"}, "“b/c” is no user name of GitHub"),
         ({"labels": 'a"b'}, "holds no quotation mark"),
         ({"limit": "0"}, "greater than or equal to 1"),
-        ({"urls": "https://github.com/frame/work/pull/1"}, "Give repositories or a list of addresses, not both"),
-        ({"repositories": "", "urls": "https://github.com/frame/work"}, "is no address of a pull request or issue"),
+        ({"urls": "https://github.com/frame/wood/pull/1"}, "Give repositories or a list of addresses, not both"),
+        ({"repositories": "", "urls": "https://github.com/frame/wood"}, "is no address of a pull request or issue"),
         ({"repositories": "", "urls": "https://ghe.example/a/b/pull/1"}, "is no host that this server may ask"),
         ({"host": "ghe.example"}, "is no host that this server may ask"),
     ],
@@ -91,7 +91,7 @@ def test_what_cannot_be_asked_is_said_and_starts_nothing(lead, study, github, se
 
 
 def test_a_wrong_name_is_one_clear_message_on_the_page(lead, study, github, token, carried_out):
-    lead.post(NEW, query(repositories="frame/work\nno/where"))
+    lead.post(NEW, query(repositories="frame/wood\nno/where"))
     assert carried_out().state == "failed"
     assert "GitHub shows no repository at no/where (404): check the name" in text(lead.get(ONE))
     assert Window.objects.count() == Item.objects.count() == 0
@@ -102,11 +102,11 @@ def test_two_repositories_and_their_sum(lead, study, github, token, work, carrie
     from tests.services.github_server.world import repository
 
     github.world.repositories.append(repository(name="other/place", number=900_000_002, pull_requests=5))
-    lead.post(NEW, query(repositories="frame/work, https://github.com/other/place"))
+    lead.post(NEW, query(repositories="frame/wood, https://github.com/other/place"))
     assert carried_out().state == "done"
     sums = lead.get(ONE).context["progress"]
     assert [(line.label, line.found, line.fetched) for line in sums.lines] == [
-        ("frame/work", 30, 30),
+        ("frame/wood", 30, 30),
         ("other/place", 5, 5),
     ]
     assert (sums.sum.found, sums.is_complete) == (35, True)
@@ -135,35 +135,35 @@ def test_what_narrows_a_query_reaches_github(lead, study, github, token, work, c
 def test_a_list_of_addresses_is_collected_as_it_stands(lead, study, github, token, work, carried_out):
     numbers = odd(work, files=3)
     listed = [
-        "https://github.com/Frame/Work/pull/3/files#diff-1",
-        "github.com/frame/work/issues/35",
-        "https://github.com/frame/work/pull/3",
-        f"https://github.com/frame/work/pull/{numbers['gone_410']}",
-        "https://github.com/frame/work/issues/9999",
+        "https://github.com/Frame/Wood/pull/3/files#diff-1",
+        "github.com/frame/wood/issues/35",
+        "https://github.com/frame/wood/pull/3",
+        f"https://github.com/frame/wood/pull/{numbers['gone_410']}",
+        "https://github.com/frame/wood/issues/9999",
         "https://github.com/lost/place/issues/4",
     ]
     lead.post(NEW, query(repositories="", urls="\n".join(listed)))
     done = carried_out()
     kept = Item.objects.filter(study=study, fetched_at__isnull=False).values_list("kind", "number", "identity")
     assert set(kept) == {
-        ("pull_request", 3, "github.com/frame/work#3"),
-        ("issue", 35, "github.com/frame/work#35"),
+        ("pull_request", 3, "github.com/frame/wood#3"),
+        ("issue", 35, "github.com/frame/wood#35"),
     }
     gone = Finding.objects.filter(state="unavailable").values_list("repository__label", "number", "reason")
     assert set(gone) == {
-        ("Frame/Work", numbers["gone_410"], "410"),
-        ("Frame/Work", 9999, "404"),
+        ("Frame/Wood", numbers["gone_410"], "410"),
+        ("Frame/Wood", 9999, "404"),
         ("lost/place", 4, "404"),
     } or set(gone) == {
-        ("frame/work", numbers["gone_410"], "410"),
-        ("frame/work", 9999, "404"),
+        ("frame/wood", numbers["gone_410"], "410"),
+        ("frame/wood", 9999, "404"),
         ("lost/place", 4, "404"),
     }
     assert (done.state, github.wrong) == ("done", [])
     assert [entry for entry in github.log if "search" in entry.asked] == []
     page = text(lead.get(ONE))
     assert "Complete but for 3. 2 fetched + 3 unavailable = 5 found" in page
-    assert "5 pull requests and issues of Frame/Work and lost/place, named one by one." in page
+    assert "5 pull requests and issues of Frame/Wood and lost/place, named one by one." in page
 
 
 # --- preview
@@ -319,7 +319,7 @@ def test_each_count_opens_its_list(lead, incomplete):
     }
     assert counts == {"found": 49, "fetched": 46, "unavailable": 3, "lacking": 1}
     for show, count in counts.items():
-        page = lead.get(f"{ONE}findings/?show={show}&repository=frame/work")
+        page = lead.get(f"{ONE}findings/?show={show}&repository=frame/wood")
         assert len(page.context["rows"]) == count, show
     gone = lead.get(f"{ONE}findings/?show=unavailable&reason=451")
     assert "451: blocked for legal reasons" in text(gone)
@@ -373,7 +373,7 @@ def test_everybody_in_the_study_looks_and_leads_alone_act(study, lead, github, t
         page = client.get(ONE)
         assert b"Lee" not in page.content and b"Pause" not in page.content and b"Look again" not in page.content
         assert client.get("/frameworks/items/").status_code == 200
-        assert client.get("/frameworks/items/github.com/frame/work%233/").status_code == 200
+        assert client.get("/frameworks/items/github.com/frame/wood%233/").status_code == 200
 
 
 def test_a_stranger_meets_nothing(study, lead, github, token, charlie):
@@ -411,7 +411,7 @@ def test_a_query_alike_begins_with_the_same_answers(lead, study, github):
     lead.post(NEW, query(match="fix, error", limit="7"))
     form = lead.get(f"{NEW}?like=1").context["form"]
     assert (form["repositories"].value(), form["match"].value(), form["limit"].value()) == (
-        "frame/work",
+        "frame/wood",
         "fix, error",
         7,
     )
@@ -431,7 +431,7 @@ def test_items_are_narrowed_by_the_address_and_paged_by_key(lead, study, github,
     back = lead.get(f"/frameworks/items/{second.context['previous_url']}")
     assert [row.pk for row in back.context["rows"]] == [row.pk for row in first.context["rows"]]
     assert len(lead.get("/frameworks/items/?harvest=1").context["rows"]) == 30
-    assert len(lead.get("/frameworks/items/?q=%2312&repository=frame/work").context["rows"]) == 1
+    assert len(lead.get("/frameworks/items/?q=%2312&repository=frame/wood").context["rows"]) == 1
     assert len(lead.get("/frameworks/items/?state=merged").context["rows"]) == 30
     assert "No item matches." in text(lead.get("/frameworks/items/?q=nothing-like-it"))
     for odd_place in ("after=nowhere", "before=x~y", "harvest=x", "harvest=99999999999999999999"):
@@ -447,7 +447,7 @@ def test_findings_and_windows_are_paged_by_key(lead, study, github, token, work,
     second = lead.get(f"{ONE}findings/{first.context['next_url']}")
     numbers = [row.number for page in (first, second) for row, _ in page.context["rows"]]
     assert numbers == sorted(numbers) and len(set(numbers)) == 160
-    for odd_place in ("after=x", "after=frame/work~x", "before=~", "show=x", "after=a~99999999999999999999"):
+    for odd_place in ("after=x", "after=frame/wood~x", "before=~", "show=x", "after=a~99999999999999999999"):
         assert lead.get(f"{ONE}findings/?{odd_place}").status_code == 200
         assert lead.get(f"{ONE}windows/?{odd_place}").status_code == 200
 
@@ -456,12 +456,12 @@ def test_an_item_is_read_whole_where_there_is_no_bug_of_it(lead, study, github, 
     work.change(3, title="<script>x</script>", body="**bold** <img src=x onerror=y>")
     lead.post(NEW, query())
     carried_out()
-    page = lead.get("/frameworks/items/github.com/frame/work%233/")
+    page = lead.get("/frameworks/items/github.com/frame/wood%233/")
     assert page.status_code == 200
     assert b"<script>x" not in page.content and b"onerror" not in page.content and b"<strong>bold" in page.content
     assert b"harvest 1" in page.content and b"src/a.py" in page.content
-    assert lead.get("/frameworks/items/github.com/frame/work%233/files/1/").status_code == 200
-    assert lead.get("/frameworks/items/github.com/frame/work%233/files/9/").status_code == 404
+    assert lead.get("/frameworks/items/github.com/frame/wood%233/files/1/").status_code == 200
+    assert lead.get("/frameworks/items/github.com/frame/wood%233/files/9/").status_code == 404
     assert lead.get("/frameworks/items/nowhere/").status_code == 404
 
 

@@ -13,7 +13,7 @@ from annotator.web.errors import BadInput, Refused
 from tests.together import at_once, while_it_lasts
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
-WANTED = Wanted(("frame/work",))
+WANTED = Wanted(("frame/wood",))
 
 
 def kinds(results):
@@ -30,7 +30,7 @@ def test_a_harvest_that_is_started_twice_at_once_is_one(study, lee):
 
 
 def test_harvests_started_at_once_have_numbers_of_their_own(study, lee):
-    asked = [Wanted((f"frame/work-{place}",)) for place in range(6)]
+    asked = [Wanted((f"frame/wood-{place}",)) for place in range(6)]
     at_once(*(lambda wanted=wanted: ask(study=study, wanted=wanted, host="github.com", by=lee) for wanted in asked))
     assert sorted(Harvest.objects.values_list("number", flat=True)) == [1, 2, 3, 4, 5, 6]
 

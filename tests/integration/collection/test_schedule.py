@@ -107,7 +107,7 @@ def test_a_harvest_that_nobody_was_woken_for_is_found(lead, study, github, token
 def test_a_list_of_addresses_is_looked_at_again_for_what_got_no_answer(lead, study, github, token, carried_out):
     lead.post(
         NEW,
-        query(repositories="", urls="https://github.com/frame/work/pull/3\nhttps://github.com/frame/work/issues/77"),
+        query(repositories="", urls="https://github.com/frame/wood/pull/3\nhttps://github.com/frame/wood/issues/77"),
     )
     carried_out()
     Finding.objects.filter(number=3).update(state="unavailable", reason="no_answer", item=None)
@@ -117,11 +117,11 @@ def test_a_list_of_addresses_is_looked_at_again_for_what_got_no_answer(lead, stu
 
 
 def test_what_was_edited_in_a_list_is_kept_beside_the_copy(lead, study, github, token, work, carried_out):
-    listed = "\n".join(f"https://github.com/frame/work/issues/{number}" for number in work.things)
+    listed = "\n".join(f"https://github.com/frame/wood/issues/{number}" for number in work.things)
     work.change(35, updated=timezone.now() - dt.timedelta(days=3))
     for number in range(100, 130):
         work.add(work.things[35].__class__(**{**vars(work.things[35]), "number": number, "id": number}))
-        listed += f"\nhttps://github.com/frame/work/issues/{number}"
+        listed += f"\nhttps://github.com/frame/wood/issues/{number}"
     lead.post(NEW, query(repositories="", urls=listed))
     assert carried_out().state == "done"
     work.change(35, body="Edited later.", updated=timezone.now())

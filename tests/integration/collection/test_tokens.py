@@ -164,7 +164,7 @@ def test_a_list_names_its_host(lead, study, github, token, enterprise, carried_o
     store(lead, token="ghe_inner", name="Inner", host="ghe.example.org")
     lead.post(NEW, query(repositories="", urls="https://ghe.example.org/inner/tool/pull/2"))
     assert (carried_out().host, Item.objects.get(study=study).number) == ("ghe.example.org", 2)
-    mixed = "https://ghe.example.org/inner/tool/pull/2\nhttps://github.com/frame/work/pull/1"
+    mixed = "https://ghe.example.org/inner/tool/pull/2\nhttps://github.com/frame/wood/pull/1"
     answer = lead.post(NEW, query(repositories="", urls=mixed))
     assert "start a harvest for each host" in answer.content.decode()
 

@@ -14,7 +14,7 @@ from tests.services.github_server import Fault, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import repository
 
-WANTED = Wanted(("frame/work",), moment="merged", first=dt.date(2021, 1, 1), last=dt.date(2021, 12, 31))
+WANTED = Wanted(("frame/wood",), moment="merged", first=dt.date(2021, 1, 1), last=dt.date(2021, 12, 31))
 
 
 @pytest.fixture

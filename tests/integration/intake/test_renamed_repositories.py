@@ -71,13 +71,13 @@ def test_items_that_are_there_under_both_names_are_not_merged(study):
 
 
 def test_an_import_is_undone_though_links_lead_to_its_items(study, lee):
-    bring(study, [["url"], ["https://github.com/frame/work/pull/5"]], BY_URL, by=lee)
+    bring(study, [["url"], ["https://github.com/frame/wood/pull/5"]], BY_URL, by=lee)
     item = ItemFactory(study=study)
     link = Link.objects.create(
         item=item,
         host="github.com",
         owner="frame",
-        name="work",
+        name="wood",
         number=5,
         source="mention",
         target=Item.objects.get(number=5),

@@ -31,21 +31,21 @@ def label(turn: Assignment) -> str:
 
 
 def link(turn: Assignment, number: int, **more) -> Link:
-    place = {"host": "github.com", "owner": "frame", "name": "work"}
+    place = {"host": "github.com", "owner": "frame", "name": "wood"}
     return Link.objects.create(item=turn.bug.item, number=number, **(place | {"source": "closing"} | more))
 
 
 def test_linked_issues_stand_below_the_description(rater, study, turn):
-    issue = ItemFactory(study=study, kind="issue", number=12, identity="github.com/frame/work#12", title="NaN & co.")
+    issue = ItemFactory(study=study, kind="issue", number=12, identity="github.com/frame/wood#12", title="NaN & co.")
     link(turn, 12, target=issue)
     link(turn, 13, source="mention", title="<b>bold</b>")
     shown = rater.get(label(turn)).content.decode()
-    assert shown.index("frame/work#12") < shown.index("frame/work#13")
+    assert shown.index("frame/wood#12") < shown.index("frame/wood#13")
     assert "NaN &amp; co." in shown and "&lt;b&gt;" in shown
-    assert "https://github.com/frame/work/issues/12" in shown
+    assert "https://github.com/frame/wood/issues/12" in shown
     assert reverse("collection:item", args=[study.slug, issue.identity]) in shown
     read = rater.get(f"{label(turn)}read/", headers=HTMX).content.decode()
-    assert "frame/work#12" in read
+    assert "frame/wood#12" in read
 
 
 def test_they_cost_no_query(rater, turn, django_assert_num_queries):
@@ -55,7 +55,7 @@ def test_they_cost_no_query(rater, turn, django_assert_num_queries):
     for number in range(12, 20):
         link(turn, number)
     with django_assert_num_queries(len(without)):
-        assert b"frame/work#19" in rater.get(label(turn)).content
+        assert b"frame/wood#19" in rater.get(label(turn)).content
 
 
 def test_the_next_bug_brings_its_own(rater, main_round, alice, turn):
@@ -65,7 +65,7 @@ def test_the_next_bug_brings_its_own(rater, main_round, alice, turn):
     facets = turn.round.study.codebook.facets
     sent = {f"f-{key}": facets.get(key=key).categories.first().uid for key in ("cause", "stage")}
     sent |= {"act": "submit", "revision": "0"}
-    assert b"frame/work#77" in rater.post(label(turn), sent, headers=HTMX).content
+    assert b"frame/wood#77" in rater.post(label(turn), sent, headers=HTMX).content
 
 
 def test_three_thousand_files_are_counted_and_the_first_are_shown(rater, turn):

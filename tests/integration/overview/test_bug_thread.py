@@ -17,7 +17,7 @@ from tests.services.github_server import Clock, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import odd, repository
 
-MERGED = Wanted(("frame/work",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 PATCH = "@@ -1,2 +1,3 @@\n a = 1\n-b = 2\n+b = 3\n+c = 4"
 
 
@@ -27,8 +27,8 @@ def bug(study) -> Bug:
     item = ItemFactory(
         study=study,
         number=7,
-        identity="github.com/frame/work#7",
-        url="https://github.com/frame/work/pull/7",
+        identity="github.com/frame/wood#7",
+        url="https://github.com/frame/wood/pull/7",
         author="",
         state="merged",
         fetched_at=timezone.now(),
@@ -56,7 +56,7 @@ def bug(study) -> Bug:
 
 def link(item: Item, number: int, source: str = "closing", **more) -> Link:
     return Link.objects.create(
-        item=item, host="github.com", owner="frame", name="work", number=number, source=source, **more
+        item=item, host="github.com", owner="frame", name="wood", number=number, source=source, **more
     )
 
 
@@ -86,28 +86,28 @@ def test_a_remark_stands_at_its_line(client, bug, alice):
 
 def test_each_file_leads_to_itself_at_the_last_commit(client, bug, alice):
     shown = page(client, alice, bug).content.decode()
-    assert f"https://github.com/frame/work/blob/{'c' * 40}/src/a%20b.py" in shown
+    assert f"https://github.com/frame/wood/blob/{'c' * 40}/src/a%20b.py" in shown
     assert "blob/" + "c" * 40 + "/old.py" not in shown
 
 
 def test_linked_items_come_with_their_text_where_they_are_held(client, study, bug, alice):
     issue = ItemFactory(
-        study=study, kind="issue", number=3, identity="github.com/frame/work#3", title="NaN after resuming"
+        study=study, kind="issue", number=3, identity="github.com/frame/wood#3", title="NaN after resuming"
     )
     ItemText.objects.create(item=issue, body="It *happens* with Adam.")
     link(bug.item, 3, target=issue, title="as GitHub says it")
     link(bug.item, 4, "keyword", title="<script>alert(1)</script>")
-    back = ItemFactory(study=study, number=9, identity="github.com/frame/work#9", title="Backport")
+    back = ItemFactory(study=study, number=9, identity="github.com/frame/wood#9", title="Backport")
     link(back, 7, "mention", target=bug.item)
     shown = page(client, alice, bug).content.decode()
     assert "<em>happens</em>" in shown
     assert "NaN after resuming" in shown
     assert reverse("collection:item", args=[study.slug, issue.identity]) in shown
-    assert "https://github.com/frame/work/issues/4" in shown
+    assert "https://github.com/frame/wood/issues/4" in shown
     assert "&lt;script&gt;" in shown and "<script>alert" not in shown
     assert "mentioned by" in shown and "Backport" in shown
     other = client.get(reverse("collection:item", args=[study.slug, issue.identity])).content.decode()
-    assert "closed by" in other and "github.com/frame/work#7" not in other
+    assert "closed by" in other and "github.com/frame/wood#7" not in other
 
 
 def test_later_edits_stand_beside_the_copy(client, bug, alice):

@@ -326,12 +326,14 @@ def test_an_imported_round_takes_further_sheets_and_gives_them_back(rounds, bob)
     turn = further.assignment
     further.delete()
     turn.delete()
+    assert not Assignment.objects.filter(round=sheet, rater=bob).exists()
 
 
 def test_a_closed_round_keeps_the_reason_to_go_on_that_is_written_after_it(rounds, study, alice, lee):
     later = make_round(study, bugs=make_bugs(study, 1), raters=[alice], by=lee, name="later")
     close_round(round_=later, by=lee)
     one_round("later").update(gate_continued_reason="Because.", gate_continued_at=timezone.now())
+    assert one_round("later").get().gate_continued_reason == "Because."
 
 
 def test_another_count_of_a_closed_round_is_refused_in_words(rounds, monkeypatch):

@@ -10,7 +10,7 @@ from tests.services.github_server.world import World, odd, repository
 def main() -> None:
     parser = argparse.ArgumentParser(description="A made-up GitHub on loopback, behind GitHub's published contract.")
     parser.add_argument("--port", type=int, default=8099)
-    parser.add_argument("--repository", default="frame/work")
+    parser.add_argument("--repository", default="frame/wood")
     parser.add_argument("--pull-requests", type=int, default=200)
     parser.add_argument("--issues", type=int, default=0)
     parser.add_argument("--days", type=int, default=90)

@@ -151,7 +151,7 @@ class World:
 
 def repository(
     *,
-    name: str = "frame/work",
+    name: str = "frame/wood",
     number: int = 900_000_001,
     pull_requests: int = 0,
     issues: int = 0,

@@ -103,17 +103,17 @@ def test_what_cannot_be_is_said(more, said):
 
 def test_a_list_is_read_from_addresses_of_all_kinds():
     sent = lines(
-        """https://github.com/Frame/Work/pull/3
-        http://www.github.com/frame/work/pulls/3/files?w=1#diff, github.com/frame/work/issues/4
+        """https://github.com/Frame/Wood/pull/3
+        http://www.github.com/frame/wood/pulls/3/files?w=1#diff, github.com/frame/wood/issues/4
         other/place#5"""
     )
     wanted, host = read_list(sent, host="github.com")
     assert (wanted.listed, wanted.repositories, host) == (
-        ("Frame/Work#3", "Frame/Work#4", "other/place#5"),
-        ("Frame/Work", "other/place"),
+        ("Frame/Wood#3", "Frame/Wood#4", "other/place#5"),
+        ("Frame/Wood", "other/place"),
         "github.com",
     )
-    assert (wanted.listed_of("frame/work"), wanted.listed_of("other/place")) == ([3, 4], [5])
+    assert (wanted.listed_of("frame/wood"), wanted.listed_of("other/place")) == ([3, 4], [5])
 
 
 @pytest.mark.parametrize(
@@ -142,6 +142,6 @@ def test_an_empty_list_or_one_of_two_hosts_is_refused():
 
 
 def test_names_are_taken_from_addresses_and_kept_once():
-    sent = ["Frame/Work", "https://github.com/frame/work", "https://github.com/other/place.git", "frame/work/"]
-    assert unique(sent)[:2] == ("Frame/Work", "other/place")
+    sent = ["Frame/Wood", "https://github.com/frame/wood", "https://github.com/other/place.git", "frame/wood/"]
+    assert unique(sent)[:2] == ("Frame/Wood", "other/place")
     assert words("fix, Fix defect") == ("fix", "defect")

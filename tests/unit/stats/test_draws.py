@@ -87,17 +87,17 @@ def test_as_many_are_chosen_as_are_wanted(pool, kind, inside, seed):
 
 
 def test_another_seed_gives_another_list():
-    pool = [Member(f"frame/work#{number}") for number in range(50)]
+    pool = [Member(f"frame/wood#{number}") for number in range(50)]
     assert named(draw(pool, kind=RANDOM, count=10, seed=1)) != named(draw(pool, kind=RANDOM, count=10, seed=2))
 
 
 def test_a_lot_can_be_checked_with_any_tool():
-    """printf '7\\ngithub.com/frame/work#12' | sha256sum"""
-    assert lot(7, "github.com/frame/work#12") == hashlib.sha256(b"7\ngithub.com/frame/work#12").hexdigest()
+    """printf '7\\ngithub.com/frame/wood#12' | sha256sum"""
+    assert lot(7, "github.com/frame/wood#12") == hashlib.sha256(b"7\ngithub.com/frame/wood#12").hexdigest()
 
 
 def test_the_order_by_chance_is_fixed_for_ever():
-    pool = [Member(f"frame/work#{number}") for number in range(1, 9)]
+    pool = [Member(f"frame/wood#{number}") for number in range(1, 9)]
     found = [identity.partition("#")[2] for identity in named(draw(pool, kind=RANDOM, seed=2021))]
     assert "".join(found) == "41237658"
 
