@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from annotator.codebook.differing import TOP, listed, quoted
+from annotator.codebook.differing import TOP, WORDING, listed, quoted
 from annotator.codebook.models import Change
 
 Act = Change.Act
@@ -12,14 +12,8 @@ VERBS: dict[str, str] = {
     Act.SPLIT: "split a category",
     Act.REDEFINE: "changed the meaning of a category",
 }
-FIELDS = {
-    "definition": "definition",
-    "include": "what it includes",
-    "exclude": "what it excludes",
-    "examples": "examples",
-    "aka": "other names",
-    "hotkey": "key",
-    "is_unverified": "whether it is checked against its source",
+FIELDS = WORDING | {
+    "is_unverified": WORDING["unverified"],
     "rank": "place on the scale",
     "parent": "place in the tree",
     "is_code": "whether it waits to be placed",

@@ -44,13 +44,7 @@ class Round(models.Model):
         ROTATING = "rotating", "Rotating pairs"
         POOL = "pool", "A pool: who is free takes the next"
 
-    class Blindness(models.TextChoices):
-        ENFORCED = "enforced", "Enforced here"
-        DECLARED = "declared", "Declared"
-        UNKNOWN = "unknown", "Unknown"
-        NO = "no", "Not blind"
-
-    GateCoefficient, GateMethod = protocol.GateCoefficient, protocol.GateMethod
+    Blindness, GateCoefficient, GateMethod = protocol.Blindness, protocol.GateCoefficient, protocol.GateMethod
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="rounds")
     number = models.PositiveIntegerField()

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotator.collection.models import Item
+from annotator.studies import protocol
 from annotator.studies.models import Study
 
 USER = settings.AUTH_USER_MODEL
@@ -90,11 +91,7 @@ class Screening(models.Model):
         MAJORITY = "majority", "Majority: in or out when more than half say so, else discussed"
         DISCUSSED = "discussed", "Cautious: in when all include, out when more than half exclude, else discussed"
 
-    class Blindness(models.TextChoices):
-        ENFORCED = "enforced", "Enforced here"
-        DECLARED = "declared", "Declared"
-        UNKNOWN = "unknown", "Unknown"
-        NO = "no", "Not blind"
+    Blindness = protocol.Blindness
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="screenings")
     number = models.PositiveIntegerField()

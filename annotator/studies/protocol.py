@@ -29,6 +29,15 @@ class GateMethod(models.TextChoices):
     LOWER = "lower", "The lower bound of its 95 % interval"
 
 
+class Blindness(models.TextChoices):
+    """Whether those who answered could see each other's answers."""
+
+    ENFORCED = "enforced", "Enforced here"
+    DECLARED = "declared", "Declared"
+    UNKNOWN = "unknown", "Unknown"
+    NO = "no", "Not blind"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Protocol:
     """What is agreed on before labelling begins. The gate's figures are what a new round proposes."""

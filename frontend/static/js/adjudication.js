@@ -20,14 +20,6 @@ export const neighbour = (links, by) => {
   return links[at < 0 ? 0 : at + by] ?? null;
 };
 
-const switchedOn = () => {
-  try {
-    return localStorage.getItem("keys") !== "off";
-  } catch {
-    return true; // storage is closed to this page: then nobody switched them off
-  }
-};
-
 const form = () => document.querySelector("#decide");
 const show = () => {
   const chosen = form()?.querySelector("[name=choice]:checked");
@@ -63,7 +55,7 @@ if (typeof document !== "undefined") {
   document.addEventListener("change", (event) => event.target.form === form() && show());
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("[popover]:popover-open")) return;
-    const asked = meaning(event, { on: switchedOn() });
+    const asked = meaning(event, { on: document.documentElement.dataset.keys !== "off" });
     if (!asked) return;
     const done = {
       settle: () => form() && (form().requestSubmit(), true),

@@ -9,17 +9,9 @@ export const meaning = (event, { on = true } = {}) => {
   return { ArrowDown: 1, ArrowUp: -1, e: "edit", E: "edit" }[event.key] ?? null;
 };
 
-const switchedOn = () => {
-  try {
-    return localStorage.getItem("keys") !== "off";
-  } catch {
-    return true; // storage is closed to this page: then nobody switched them off
-  }
-};
-
 const listen = (tree) =>
   document.addEventListener("keydown", (event) => {
-    const wanted = meaning(event, { on: switchedOn() });
+    const wanted = meaning(event, { on: document.documentElement.dataset.keys !== "off" });
     const here = document.activeElement;
     if (wanted === "edit") document.querySelector("[data-edit] input:not([type=hidden])")?.focus();
     else if (wanted && tree.contains(here)) neighbour([...tree.querySelectorAll("a")], here, wanted).focus();

@@ -27,14 +27,6 @@ export const following = (all, gone, at) => {
 
 export const matches = (text, query) => query.trim() === "" || text.toLowerCase().includes(query.trim().toLowerCase());
 
-const switchedOn = () => {
-  try {
-    return localStorage.getItem("keys") !== "off";
-  } catch {
-    return true;
-  }
-};
-
 const board = () => document.querySelector("[data-board]");
 const rows = () => [...(board()?.querySelectorAll("[data-codes] > li:not([hidden])") ?? [])];
 const uids = () => rows().map((row) => row.dataset.row);
@@ -163,7 +155,7 @@ if (typeof document !== "undefined" && board()) {
       return;
     }
     if (document.querySelector("[popover]:popover-open")) return;
-    const asked = meaning(event, { on: switchedOn() });
+    const asked = meaning(event, { on: document.documentElement.dataset.keys !== "off" });
     if (!asked) return;
     if (asked.move) {
       const list = document.activeElement?.closest?.("[data-placed]") ? boxes().map((box) => box.value) : uids();

@@ -119,11 +119,7 @@ if (typeof document !== "undefined") {
     if (!act || event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (!document.querySelector("#answer") || document.querySelector("[popover]:popover-open")) return;
     if (event.target.matches?.("textarea, select, input:not([type=radio], [type=checkbox])")) return;
-    try {
-      if (localStorage.getItem("keys") === "off") return;
-    } catch {
-      // storage is closed to this page: keys are on
-    }
+    if (document.documentElement.dataset.keys === "off") return;
     event.preventDefault();
     act();
   });

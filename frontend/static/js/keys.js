@@ -25,15 +25,6 @@ export const counted = (facets) => {
 
 export const matches = (text, query) => query.trim() === "" || text.toLowerCase().includes(query.trim().toLowerCase());
 
-const SWITCH = "keys";
-const switchedOn = () => {
-  try {
-    return localStorage.getItem(SWITCH) !== "off";
-  } catch {
-    return true;
-  }
-};
-
 const form = () => document.querySelector("#answer");
 const facets = () => [...(form()?.querySelectorAll(".fct") ?? [])];
 const names = (option) => [...option.querySelectorAll("label")].map((label) => label.textContent).join(" ");
@@ -172,13 +163,13 @@ const start = () => {
   narrowing = false;
   if (!nextHere()) activate(facets()[0] ?? null);
   const box = document.querySelector("[data-keys-switch]");
-  if (box) box.checked = switchedOn();
+  if (box) box.checked = document.documentElement.dataset.keys !== "off";
   say();
 };
 
 if (typeof document !== "undefined") {
   document.addEventListener("keydown", (event) => {
-    const asked = meaning(event, { on: switchedOn() });
+    const asked = meaning(event, { on: document.documentElement.dataset.keys !== "off" });
     if (!asked) return;
     if (asked.act === "leave") event.target.blur();
     else if (asked.act === "save") {
@@ -187,13 +178,6 @@ if (typeof document !== "undefined") {
     } else if (onKey(asked.key, asked.back)) event.preventDefault();
   });
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-keys-switch]")) {
-      try {
-        localStorage.setItem(SWITCH, event.target.checked ? "on" : "off");
-      } catch {
-        // storage is closed to this page: the switch lasts as long as the page
-      }
-    }
     const option = event.target.closest?.(".opt");
     if (option) {
       last?.classList.remove("last");

@@ -24,15 +24,6 @@ export const words = (state, at = new Date()) =>
     unsaved: ["Not saved", "bad"],
   })[state];
 
-const SWITCH = "keys";
-const switchedOn = () => {
-  try {
-    return localStorage.getItem(SWITCH) !== "off";
-  } catch {
-    return true;
-  }
-};
-
 const list = () => document.querySelector("#exclude");
 const isArmed = () => Boolean(list()?.classList.contains("armed"));
 const say = (text) => (document.querySelector("#live").textContent = text);
@@ -87,7 +78,7 @@ const start = () => {
 if (typeof document !== "undefined") {
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("[popover]:popover-open")) return;
-    const wanted = asked(event, { on: switchedOn(), armed: isArmed() });
+    const wanted = asked(event, { on: document.documentElement.dataset.keys !== "off", armed: isArmed() });
     if (wanted && acts[wanted.act](wanted.key)) event.preventDefault();
   });
   document.addEventListener("click", (event) => event.target.closest("[data-arm]") && acts.arm());

@@ -18,22 +18,6 @@ export const pointOf = (buttons) => {
   return asked.length === 1 ? asked[0] : null;
 };
 
-const SWITCH = "keys";
-const switchedOn = () => {
-  try {
-    return localStorage.getItem(SWITCH) !== "off";
-  } catch {
-    return true;
-  }
-};
-const remember = (on) => {
-  try {
-    localStorage.setItem(SWITCH, on ? "on" : "off");
-  } catch {
-    // storage is closed to this page: the switch lasts as long as the page
-  }
-};
-
 const search = () => {
   const field = document.querySelector("main [data-search]");
   if (field) field.focus();
@@ -50,11 +34,8 @@ const primary = (from) => {
 };
 
 if (typeof document !== "undefined") {
-  const box = document.querySelector("[data-keys-switch]");
-  if (box) box.checked = switchedOn();
-  document.addEventListener("change", (event) => event.target.matches("[data-keys-switch]") && remember(event.target.checked));
   document.addEventListener("keydown", (event) => {
-    const asked = meaning(event, { on: switchedOn() });
+    const asked = meaning(event, { on: document.documentElement.dataset.keys !== "off" });
     const acts = { primary: () => primary(event.target), leave: () => event.target.blur(), search, keys };
     if (asked && acts[asked]()) event.preventDefault();
   });

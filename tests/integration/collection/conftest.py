@@ -1,5 +1,6 @@
 """A GitHub of our own, as the pages and the worker meet it: its address from the environment, tokens from the study."""
 
+import datetime as dt
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -7,13 +8,34 @@ import pytest
 from django.test import Client
 
 from annotator.accounts.models import User
+from annotator.collection import foreground
+from annotator.collection.access import Access
 from annotator.collection.models import Harvest
 from annotator.collection.tasks import harvest as harvest_task
 from annotator.collection.tokens import store_token
+from annotator.collection.wanted import Wanted
 from annotator.studies.models import Study
-from tests.services.github_server import GitHubServer, World
+from tests.services.github_server import Clock, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import Repository, repository
+
+MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def collect(study: Study, server: GitHubServer, clock: Clock) -> Callable[..., dict[str, Any]]:
+    """What the command makes of a query on the test's own server, whose clock it waits by."""
+
+    def collected(wanted: Wanted = MERGED) -> dict[str, Any]:
+        access = Access(server.url, (TOKEN,), clock=clock, pause=clock.pause)
+        return foreground.collect(study=study, wanted=wanted, access=access, wait=clock.move_to)
+
+    return collected
 
 
 @pytest.fixture

@@ -14,11 +14,6 @@ from tests.services.github_server import Clock
 LATER = dt.timedelta(minutes=20)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def learned(clock: Clock, remaining: int, **more) -> Reading:
     return Reading("core", 0, limit=5_000, remaining=remaining, reset_at=clock() + LATER, **more)
 

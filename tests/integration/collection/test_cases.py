@@ -3,22 +3,15 @@
 import datetime as dt
 from dataclasses import replace
 
-import pytest
-
 from annotator.collection import foreground
 from annotator.collection.models import Comment, Commit, Finding, Harvest, Item, Repository, Window
 from annotator.collection.wanted import Wanted
-from tests.services.github_server import Clock, Fault, GitHubServer, World
+from tests.services.github_server import Fault, GitHubServer, World
 from tests.services.github_server.server import TOKEN
 from tests.services.github_server.world import GitCommit, Review, Turn, repository
 
 MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 DAY = dt.date(2021, 2, 1)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def collected(study, server, clock, wanted=MERGED):

@@ -27,11 +27,6 @@ MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), la
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def place():
     return repository(pull_requests=60)
 

@@ -6,25 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from annotator.collection import foreground
-from annotator.collection.access import Access
 from annotator.collection.edits import unified
 from annotator.collection.models import Edit, Finding, Item
 from annotator.collection.wanted import Wanted
 from annotator.history.models import Event
 from tests.services.collected import state_of
-from tests.services.github_server import Clock, Fault, GitHubServer, World
-from tests.services.github_server.server import TOKEN
+from tests.services.github_server import Fault, GitHubServer, World
 from tests.services.github_server.world import File, Label, Review, Turn, repository
 
 MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 THEN = dt.datetime(2021, 2, 3, 4, 5, tzinfo=dt.UTC)
 LATER = dt.datetime(2026, 1, 2, tzinfo=dt.UTC)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -38,15 +30,6 @@ def place():
 def server(place, clock) -> Iterator[GitHubServer]:
     with GitHubServer(World.of(place), clock=clock) as server:
         yield server
-
-
-@pytest.fixture
-def collect(study, server, clock):
-    def collected(wanted: Wanted = MERGED) -> dict:
-        access = Access(server.url, (TOKEN,), clock=clock, pause=clock.pause)
-        return foreground.collect(study=study, wanted=wanted, access=access, wait=clock.move_to)
-
-    return collected
 
 
 def parts(number: int) -> dict[str, str]:

@@ -50,11 +50,6 @@ class Renaming(GitHubServer):
         return super().answer(request)
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
 def collected(study: Study, server: GitHubServer, clock: Clock, *tokens: str, wanted: Wanted = MERGED) -> Any:
     access = Access(server.url, tokens or (TOKEN,), clock=clock, pause=clock.pause)
     return foreground.collect(study=study, wanted=wanted, access=access, wait=clock.move_to)

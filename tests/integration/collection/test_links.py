@@ -8,24 +8,16 @@ from urllib.parse import quote
 import pytest
 from rest_framework.test import APIClient
 
-from annotator.collection import foreground
-from annotator.collection.access import Access
 from annotator.collection.importing import SheetItem, add_items
 from annotator.collection.models import Item, Link, Repository
 from annotator.collection.wanted import Wanted
 from annotator.sampling.models import Bug
 from tests.factories import ItemFactory, RepositoryFactory
-from tests.services.github_server import Clock, GitHubServer, World
-from tests.services.github_server.server import TOKEN
+from tests.services.github_server import GitHubServer, World
 from tests.services.github_server.world import GitCommit, repository
 
 MERGED = Wanted(("frame/wood",), moment="merged", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
 ISSUES = Wanted(("frame/wood",), kind="issue", moment="closed", first=dt.date(2020, 12, 1), last=dt.date(2021, 12, 31))
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -46,15 +38,6 @@ def other():
 def server(place, other, clock) -> Iterator[GitHubServer]:
     with GitHubServer(World.of(place, other), clock=clock) as server:
         yield server
-
-
-@pytest.fixture
-def collect(study, server, clock):
-    def collected(wanted: Wanted = MERGED) -> dict:
-        access = Access(server.url, (TOKEN,), clock=clock, pause=clock.pause)
-        return foreground.collect(study=study, wanted=wanted, access=access, wait=clock.move_to)
-
-    return collected
 
 
 def links(number: int) -> list[tuple[str, str, str]]:

@@ -1,12 +1,9 @@
 """What meets the close waits and finds the round closed; what is said twice at once is there once."""
 
 import threading
-import time
-from collections.abc import Callable
-from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 
 from annotator.labeling.actions import freeze, save_draft
 from annotator.labeling.follow_up import flag
@@ -15,41 +12,23 @@ from annotator.labeling.places import claim_next
 from annotator.overview.closing import close_round
 from annotator.web.errors import Refused
 from tests.factories import answer, make_bugs, make_round
+from tests.together import while_it_lasts
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 
-def while_closing(round_: Any, by: Any, act: Callable[[], Any]) -> Any:
-    """The result of an act that begins while the close is under way."""
-    frozen, result = threading.Event(), []
-
-    def close() -> None:
-        with transaction.atomic():
-            freeze(round_=round_, by=by)
-            frozen.set()
-            time.sleep(0.5)
-        connection.close()
-
-    closing = threading.Thread(target=close)
-    closing.start()
-    frozen.wait()
-    try:
-        result.append(act())
-    except Exception as problem:
-        result.append(problem)
-    closing.join()
-    return result[0]
-
-
 def test_claim_that_meets_the_close_gets_nothing(study, alice, bob, lee):
     pool = make_round(study, bugs=make_bugs(study, 2), raters=[alice, bob], by=lee, design="pool")
-    assert while_closing(pool, lee, lambda: claim_next(round_=pool, rater=alice)) is None
+    _, got = while_it_lasts(lambda: freeze(round_=pool, by=lee), lambda: claim_next(round_=pool, rater=alice))
+    assert got is None
     assert not Assignment.objects.filter(round=pool, state="claimed").exists()
 
 
 def test_draft_that_meets_the_close_is_refused(main_round, alice, lee):
     turn = Assignment.objects.filter(round=main_round, rater=alice).first()
-    said = while_closing(main_round, lee, lambda: save_draft(assignment=turn, draft={"note": "x"}, by=alice))
+    _, said = while_it_lasts(
+        lambda: freeze(round_=main_round, by=lee), lambda: save_draft(assignment=turn, draft={"note": "x"}, by=alice)
+    )
     assert isinstance(said, Refused)
 
 

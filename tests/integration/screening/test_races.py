@@ -1,12 +1,7 @@
 """Several people at the same instant, on connections of their own."""
 
-import threading
-import time
-from collections.abc import Callable
-from typing import Any
-
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 
 from annotator.history.models import Event
 from annotator.screening.actions import close, vote
@@ -15,36 +10,16 @@ from annotator.screening.models import Outcome, Screening, Vote
 from annotator.screening.queries import counts
 from annotator.web.errors import Refused
 from tests.factories.screening import candidate, make_screening, reading, screen
-from tests.together import at_once
+from tests.together import at_once, while_it_lasts
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.django_db(transaction=True)]
 
 
-def while_closing(screening: Screening, by: Any, act: Callable[[], Any]) -> Any:
-    """The result of an act that begins while the close is under way."""
-    closed, result = threading.Event(), []
-
-    def close_slowly() -> None:
-        with transaction.atomic():
-            close(screening=screening, by=by)
-            closed.set()
-            time.sleep(0.5)
-        connection.close()
-
-    closing = threading.Thread(target=close_slowly)
-    closing.start()
-    closed.wait()
-    try:
-        result.append(act())
-    except Exception as problem:
-        result.append(problem)
-    closing.join()
-    return result[0]
-
-
 def test_a_vote_that_meets_the_close_is_refused(screening, alice, lee):
     mine = reading(screening, 1, alice)
-    said = while_closing(screening, lee, lambda: vote(reading=mine, decision="include", by=alice))
+    _, said = while_it_lasts(
+        lambda: close(screening=screening, by=lee), lambda: vote(reading=mine, decision="include", by=alice)
+    )
     assert isinstance(said, Refused)
     assert not Vote.objects.exists()
 
