@@ -29,12 +29,13 @@ const ask = async (uid) => {
   if (address(document.querySelector("#answer"), uid) === from) lay(uid, asked.get(from));
 };
 
+const consider = (el) => {
+  const uid = uidOf(el);
+  clearTimeout(timer);
+  if (uid) timer = setTimeout(() => ask(uid), WAIT);
+};
+
 if (typeof document !== "undefined") {
-  for (const kind of ["focusin", "change"]) {
-    document.addEventListener(kind, (event) => {
-      const uid = uidOf(event.target);
-      clearTimeout(timer);
-      if (uid) timer = setTimeout(() => ask(uid), WAIT);
-    });
-  }
+  for (const kind of ["focusin", "change"]) document.addEventListener(kind, (event) => consider(event.target));
+  consider(document.activeElement); // the act that brought this module
 }
