@@ -43,5 +43,5 @@ def test_an_open_home_tells_a_rater_nothing_of_the_other(sit_down, main_round, b
         answer(main_round, bug, bob, SAME)
     with page.expect_response("**/frameworks/"):
         page.clock.fast_forward(31_000)
-    page.wait_for_function("!document.querySelector('.htmx-request')")
+    expect(page.locator(".htmx-request")).to_have_count(0)
     assert page.locator("main").inner_html() == before
