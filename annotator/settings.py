@@ -43,6 +43,7 @@ STAGES = [
     "labeling",
     "agreement",
     "adjudication",
+    "reproduction",
     "analysis",
     "publication",
 ]

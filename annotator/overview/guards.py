@@ -103,6 +103,33 @@ GUARDS: dict[str, Guard] = {
     "change_at_once": Guard("codebook_change", "INSERT", WAITS, when="NEW.applied_at IS NOT NULL", look=EARLY),
     "deviation_stays": Guard("studies_deviation", "UPDATE", "deviations are append-only"),
     "deviation_remains": Guard("studies_deviation", "DELETE", "deviations are append-only"),
+    # --- what was run, and what was handed out
+    "recipe_stays": Guard(
+        "reproduction_recipe", "UPDATE", "a recipe is changed by a further version", but=("is_current",)
+    ),
+    "recipe_remains": Guard("reproduction_recipe", "DELETE", "a recipe stays"),
+    "environment_stays": Guard("reproduction_environment", "UPDATE", "an environment is named by its digest"),
+    "run_final": Guard(
+        "reproduction_run",
+        "UPDATE",
+        "a run that ended or was cancelled is final",
+        when="OLD.state IN ('ended', 'cancelled')",
+        but=("voided_at",),
+    ),
+    "run_remains": Guard("reproduction_run", "DELETE", "a run stays"),
+    "log_stays": Guard("reproduction_log", "UPDATE", "a log is append-only"),
+    "log_remains": Guard("reproduction_log", "DELETE", "a log is append-only"),
+    "finding_stays": Guard(
+        "publication_finding",
+        "UPDATE",
+        "a finding is changed by a further version",
+        but=("is_current", "withdrawn_at", "why"),
+    ),
+    "finding_remains": Guard("publication_finding", "DELETE", "a finding stays"),
+    "release_stays": Guard(
+        "publication_release", "UPDATE", "a release is immutable", when="OLD.state = 'published'", but=("is_public",)
+    ),
+    "release_remains": Guard("publication_release", "DELETE", "a release stays", when="OLD.state = 'published'"),
     # --- screening
     "vote_late": Guard(
         "screening_vote", "INSERT", SCREENED, when="NEW.turn = 1", look=f"{screening_state('NEW')} = 'closed'"

@@ -53,6 +53,9 @@ class ProtocolForm(forms.Form):
     suggest_in_blind = forms.BooleanField(
         label="Show raters what path rules suggest; their answers count as assisted", required=False
     )
+    reproduction_first = forms.BooleanField(
+        label="Show raters whether a bug could be made to happen, before they label it", required=False
+    )
     gate_coefficient = forms.ChoiceField(
         label="A round passes its gate by", choices=GateCoefficient.choices, required=False
     )

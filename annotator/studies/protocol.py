@@ -46,6 +46,7 @@ class Protocol:
     by_majority: bool = False  # with three raters or more the blind majority may settle
     hide_names: bool = True  # in adjudication
     suggest_in_blind: bool = False  # path rules are shown in facets that raters answer: their answers are assisted
+    reproduction_first: bool = False  # raters see whether a bug could be made to happen before they label it
     gate_coefficient: str = GateCoefficient.KAPPA.value
     gate_method: str = GateMethod.LOWER.value
     gate_bound: float = 0.8

@@ -70,6 +70,7 @@ class ProtocolSerializer(serializers.Serializer[Any]):
     by_majority = serializers.BooleanField()
     hide_names = serializers.BooleanField()
     suggest_in_blind = serializers.BooleanField(required=False, default=False)
+    reproduction_first = serializers.BooleanField(required=False, default=False)
     gate_coefficient = serializers.ChoiceField(choices=GateCoefficient.choices, allow_blank=True)
     gate_method = serializers.ChoiceField(choices=GateMethod.choices)
     gate_bound = serializers.FloatField(min_value=0, max_value=1)

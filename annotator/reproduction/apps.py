@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class ReproductionConfig(AppConfig):
+    name = "annotator.reproduction"
+    label = "reproduction"
+    verbose_name = "Reproduction"

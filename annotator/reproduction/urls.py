@@ -1,0 +1,6 @@
+"""Addresses of reproduction."""
+
+from django.urls import URLPattern
+
+app_name = "reproduction"
+urlpatterns: list[URLPattern] = []
