@@ -266,7 +266,11 @@ class Unanimous(RoundView):
         return self.drawn(round_)
 
     def drawn(self, round_: Round) -> Response:
-        picks = AuditPick.objects.filter(round=round_).select_related("bug", "round").order_by("bug__number")
+        picks = (
+            AuditPick.objects.filter(acceptance__round=round_)
+            .select_related("bug", "acceptance__round")
+            .order_by("bug__number")
+        )
         return Response(shapes.PickSerializer(picks, many=True).data)
 
 
@@ -277,8 +281,8 @@ class Pick(StudyView):
     def post(self, request: Request, slug: str, number: int, bug: int) -> Response:
         """The outcome of a second look."""
         study = self.study(Role.ADJUDICATOR)
-        rows = AuditPick.objects.select_related("bug", "round")
-        drawn = get_object_or_404(rows, round__study=study, round__number=number, bug__number=bug)
+        rows = AuditPick.objects.select_related("bug", "acceptance__round")
+        drawn = get_object_or_404(rows, bug__study=study, acceptance__round__number=number, bug__number=bug)
         data = self.given(shapes.PickInput)
         if data["confirmed"]:
             return Response(shapes.PickSerializer(audits.confirm_pick(pick=drawn, by=self.me)).data)

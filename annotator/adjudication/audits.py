@@ -12,18 +12,16 @@ from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.adjudication import actions, deciding
-from annotator.adjudication.models import AuditPick, Dispute, Resolution
+from annotator.adjudication.models import Acceptance, AuditPick, Dispute, Resolution
 from annotator.adjudication.queue import rated_by
 from annotator.codebook.models import Category, Facet
 from annotator.history.actions import record
-from annotator.history.models import Event
 from annotator.labeling.models import Round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 
 Outcome = AuditPick.Outcome
-ACCEPTED = "accepted the unanimous bugs"
 
 
 def unanimous_bugs(round_: Round) -> list[int]:
@@ -49,22 +47,25 @@ def accept_unanimous(*, round_: Round, share: float, seed: int, by: User) -> lis
         raise Refused(deciding.NOT_YET)
     if not 0 <= share <= 1:
         raise BadInput("The share to look at again lies between 0 and 100 %.")
-    if is_accepted(round_):
+    if Acceptance.objects.filter(round=round_).exists():
         raise Refused("The unanimous bugs of this round were accepted already; their draw stands.")
     bugs = unanimous_bugs(round_)
     if not bugs:
         raise BadInput("This round has no bug on which its raters agree in every facet.")
     picked = draw(bugs, share=share, seed=seed)
-    picks = AuditPick.objects.bulk_create(
-        AuditPick(round=round_, bug_id=bug, seed=seed, share=share, drawn_by=by) for bug in picked
-    )
+    accepted = Acceptance.objects.create(round=round_, bugs=len(bugs), share=share, seed=seed, by=by)
+    picks = AuditPick.objects.bulk_create(AuditPick(acceptance=accepted, bug_id=bug) for bug in picked)
     new = {"bugs": len(bugs), "share": share, "seed": seed, "picked": len(picks)}
-    record(ACCEPTED, by=by, kind="round", object_id=round_.pk, label=round_.name, study_id=round_.study_id, new=new)
+    record(
+        "accepted the unanimous bugs",
+        by=by,
+        kind="round",
+        object_id=round_.pk,
+        label=round_.name,
+        study_id=round_.study_id,
+        new=new,
+    )
     return picks
-
-
-def is_accepted(round_: Round) -> bool:
-    return Event.objects.filter(kind="round", object_id=round_.pk, verb=ACCEPTED).exists()
 
 
 @transaction.atomic
@@ -87,7 +88,7 @@ def change_pick(
 
 
 def _waiting(pick: AuditPick, *, by: User) -> AuditPick:
-    pick = AuditPick.objects.select_for_update(of=("self",)).select_related("bug__study", "round").get(pk=pick.pk)
+    pick = AuditPick.objects.select_for_update(of=("self",)).select_related("bug__study").get(pk=pick.pk)
     if pick.outcome:
         raise Refused("This bug has had its second look already.")
     deciding.refuse_rater(pick.bug, by)
@@ -97,7 +98,7 @@ def _waiting(pick: AuditPick, *, by: User) -> AuditPick:
 def _decide(pick: AuditPick, outcome: str, *, by: User) -> AuditPick:
     pick.outcome, pick.decided_at, pick.decided_by = outcome, timezone.now(), by
     pick.save(update_fields=["outcome", "decided_at", "decided_by"])
-    study_id = pick.round.study_id
+    study_id = pick.bug.study_id
     record(
         "audited a bug", by=by, kind="bug", object_id=pick.bug_id, label=str(pick.bug), study_id=study_id, new=outcome
     )
@@ -127,16 +128,15 @@ class Summary:
 
 
 def summary(round_: Round) -> Summary:
-    event = Event.objects.filter(kind="round", object_id=round_.pk, verb=ACCEPTED).first()
-    said = event.new if event else {}
-    outcomes = AuditPick.objects.filter(round=round_).values_list("outcome", flat=True)
+    accepted = Acceptance.objects.filter(round=round_).first()
+    outcomes = AuditPick.objects.filter(acceptance=accepted).values_list("outcome", flat=True) if accepted else ()
     counts = Counter(outcomes)
     return Summary(
         round=round_,
-        unanimous=said.get("bugs") or len(unanimous_bugs(round_)),
-        is_accepted=event is not None,
-        share=said.get("share", 0),
-        seed=said.get("seed", 0),
+        unanimous=accepted.bugs if accepted else len(unanimous_bugs(round_)),
+        is_accepted=accepted is not None,
+        share=accepted.share if accepted else 0,
+        seed=accepted.seed if accepted else 0,
         drawn=sum(counts.values()),
         confirmed=counts[Outcome.CONFIRMED],
         changed=counts[Outcome.CHANGED],
@@ -145,8 +145,10 @@ def summary(round_: Round) -> Summary:
 
 def waiting_for(study: Study, person: User) -> QuerySet[AuditPick]:
     """Drawn bugs that wait for a second look by somebody who did not rate them."""
-    picks = AuditPick.objects.filter(round__study=study, outcome="").exclude(rated_by(person))
-    return picks.select_related("round", "bug__item__repository").order_by("round__number", "bug__number")
+    picks = AuditPick.objects.filter(bug__study=study, outcome="").exclude(rated_by(person))
+    return picks.select_related("acceptance__round", "bug__item__repository").order_by(
+        "acceptance__round__number", "bug__number"
+    )
 
 
 def options(facet: Facet) -> list[Category]:

@@ -193,27 +193,40 @@ class Remark(models.Model):
         return self.text[:60]
 
 
+class Acceptance(models.Model):
+    """The unanimous bugs of a round accepted in one act, and how many of them a seed draws for a second look."""
+
+    round = models.OneToOneField(Round, on_delete=models.PROTECT, related_name="acceptance")
+    bugs = models.PositiveIntegerField()
+    share = models.FloatField()  # of them, 0 to 1
+    seed = models.BigIntegerField()
+    at = models.DateTimeField(auto_now_add=True)
+    by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=Q(share__gte=0, share__lte=1), name="acceptance_share")]
+
+    def __str__(self) -> str:
+        return f"acceptance of {self.round}"
+
+
 class AuditPick(models.Model):
-    """A unanimous bug drawn at random for a second look before all the others are accepted."""
+    """A unanimous bug drawn at random for a second look when all the others were accepted."""
 
     class Outcome(models.TextChoices):
         WAITING = "", "Waiting"
         CONFIRMED = "confirmed", "Confirmed"
         CHANGED = "changed", "Changed"
 
-    round = models.ForeignKey(Round, on_delete=models.PROTECT, related_name="audit_picks")
+    acceptance = models.ForeignKey(Acceptance, on_delete=models.PROTECT, related_name="picks")
     bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="+")
-    seed = models.BigIntegerField()
-    share = models.FloatField()  # of the unanimous bugs, 0 to 1
-    drawn_at = models.DateTimeField(auto_now_add=True)
-    drawn_by = models.ForeignKey(USER, on_delete=models.PROTECT, related_name="+")
     outcome = models.CharField(max_length=9, choices=Outcome.choices, blank=True)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["round", "bug"], name="audit_pick_once"),
+            models.UniqueConstraint(fields=["acceptance", "bug"], name="audit_pick_once"),
             models.CheckConstraint(condition=Q(outcome__in=["", "confirmed", "changed"]), name="audit_pick_outcome"),
         ]
 

@@ -173,8 +173,8 @@ def _seed(text: str) -> int:
 def pick(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """One drawn bug: its labels are right, or one is changed."""
     study = study_for(request.user, slug, Role.ADJUDICATOR)
-    picks = AuditPick.objects.filter(round__study=study, round__number=number, bug__number=bug)
-    drawn = get_object_or_404(picks.select_related("round"))
+    picks = AuditPick.objects.filter(bug__study=study, acceptance__round__number=number, bug__number=bug)
+    drawn = get_object_or_404(picks.select_related("acceptance__round"))
     if request.method == "GET":
         return pick_page(request, study, drawn)
     try:
@@ -186,7 +186,7 @@ def pick(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
         return pick_page(request, study, drawn, problem=str(problem))
     left = audits.waiting_for(study, request.user).first()
     return (
-        redirect("adjudication:pick", slug, left.round.number, left.bug.number)
+        redirect("adjudication:pick", slug, left.acceptance.round.number, left.bug.number)
         if left
         else redirect("adjudication:audit", slug)
     )

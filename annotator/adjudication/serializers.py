@@ -141,7 +141,9 @@ class AcceptInput(serializers.Serializer[Any]):
 
 class PickSerializer(serializers.ModelSerializer[AuditPick]):
     bug = serializers.IntegerField(source="bug.number")
-    round = serializers.IntegerField(source="round.number")
+    round = serializers.IntegerField(source="acceptance.round.number")
+    seed = serializers.IntegerField(source="acceptance.seed")
+    share = serializers.FloatField(source="acceptance.share")
 
     class Meta:
         model = AuditPick

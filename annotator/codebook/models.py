@@ -61,6 +61,7 @@ class Facet(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["codebook", "key"], name="facet_key"),
             models.CheckConstraint(condition=Q(kind__in=["nominal", "ordinal"]), name="facet_kind"),
+            models.CheckConstraint(condition=Q(decided__in=["blind", "joint", "rule"]), name="facet_decided"),
         ]
 
     def __str__(self) -> str:
@@ -122,6 +123,10 @@ class Category(models.Model):
                 fields=["facet", "hotkey"],
                 condition=~Q(hotkey="") & Q(state="active", parent=None),
                 name="category_top_hotkey",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["active", "merged", "split", "retired", "proposed", "refused"]),
+                name="category_state",
             ),
             models.CheckConstraint(
                 condition=Q(state="merged", merged_into__isnull=False) | ~Q(state="merged") & Q(merged_into=None),

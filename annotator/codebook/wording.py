@@ -39,8 +39,12 @@ def _named(change: Change, known: Mapping[str, str], *, besides: str = "") -> st
     return listed(names) if len(names) <= MOST_NAMED else f"{len(names)} categories"
 
 
-def _verb(change: Change, *, besides: str = "") -> str:
-    return "was" if len([uid for uid in change.categories if uid != besides]) == 1 else "were"
+def _verb(change: Change, *, besides: str = "", is_one: bool = False) -> str:
+    """“Was”, or what is to be where the change still waits."""
+    is_one = is_one or len([uid for uid in change.categories if uid != besides]) == 1
+    if change.applied_at is None:
+        return "is to be" if is_one else "are to be"
+    return "was" if is_one else "were"
 
 
 def _renamed(change: Change, known: Mapping[str, str]) -> str:
@@ -68,14 +72,14 @@ def _moved(change: Change, known: Mapping[str, str]) -> str:
 
 def _merged(change: Change, known: Mapping[str, str]) -> str:
     if change.undoes_id:
-        return f"The split of {quoted(known.get(change.categories[0], ''))} was taken back"
+        return f"The split of {quoted(known.get(change.categories[0], ''))} {_verb(change, is_one=True)} taken back"
     into = change.new["into"]
     return f"{_named(change, known, besides=into)} {_verb(change, besides=into)} merged into {quoted(known[into])}"
 
 
 def _split(change: Change, known: Mapping[str, str]) -> str:
     parts = listed(part["name"] for part in change.new["parts"])
-    return f"{quoted(known[change.new['of']])} was split into {parts}"
+    return f"{quoted(known[change.new['of']])} {_verb(change, is_one=True)} split into {parts}"
 
 
 def _plain(change: Change, known: Mapping[str, str]) -> str:
@@ -83,7 +87,7 @@ def _plain(change: Change, known: Mapping[str, str]) -> str:
     if change.act == Act.RESTORE and change.undoes_id and change.undoes and change.undoes.act == Act.MERGE:
         into = change.undoes.new["into"]
         sources = _named(change, known, besides=into)
-        return f"The merge of {sources} into {quoted(known.get(into, into))} was taken back"
+        return f"The merge of {sources} into {quoted(known.get(into, into))} {_verb(change, is_one=True)} taken back"
     said = {
         Act.ADD: "added",
         Act.REDEFINE: "given its old meaning back" if change.undoes_id else "changed in meaning",

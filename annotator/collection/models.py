@@ -65,6 +65,7 @@ class Item(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(condition=Q(kind__in=["pull_request", "issue", "other"]), name="item_kind"),
             models.UniqueConstraint(fields=["study", "identity"], name="item_identity"),
             models.CheckConstraint(condition=~Q(identity=""), name="item_has_identity"),
         ]
@@ -125,7 +126,10 @@ class Comment(models.Model):
 
     class Meta:
         ordering = ["position"]
-        constraints = [models.UniqueConstraint(fields=["item", "position"], name="comment_position")]
+        constraints = [
+            models.UniqueConstraint(fields=["item", "position"], name="comment_position"),
+            models.CheckConstraint(condition=Q(kind__in=["comment", "review", "inline"]), name="comment_kind"),
+        ]
 
     def __str__(self) -> str:
         return self.body[:60]
@@ -213,6 +217,10 @@ class Harvest(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "paused", "done", "cancelled", "failed"]),
+                name="harvest_state",
+            ),
             models.UniqueConstraint(fields=["study", "number"], name="harvest_number"),
             models.CheckConstraint(
                 condition=Q(refresh_days=None) | Q(refresh_days__gte=1), name="harvest_refresh_positive"
@@ -248,6 +256,9 @@ class Window(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "listing", "done", "looking", "beyond"]), name="window_state"
+            ),
             models.UniqueConstraint(fields=["harvest", "repository", "starts", "ends"], name="window_once"),
             models.CheckConstraint(condition=Q(ends__gte=models.F("starts")), name="window_ends_after"),
         ]
@@ -316,6 +327,9 @@ class Fault(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(kind__in=["allowance", "too_fast", "no_answer", "token", "worker"]), name="fault_kind"
+            ),
             models.UniqueConstraint(fields=["harvest", "kind", "place"], name="fault_once"),
             models.CheckConstraint(condition=Q(count__gte=1), name="fault_counted"),
         ]
@@ -390,6 +404,9 @@ class Comparison(models.Model):
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                condition=Q(state__in=["waiting", "running", "done", "failed"]), name="comparison_state"
+            ),
             models.UniqueConstraint(fields=["study", "number"], name="comparison_number"),
             models.CheckConstraint(condition=Q(threshold__gt=0, threshold__lte=1), name="comparison_threshold"),
         ]

@@ -105,7 +105,9 @@ def _unnamed(changes: Iterable[Change]) -> set[str]:
 
 
 def page_of(codebook: Codebook, *, before: int | None) -> Page:
+    """Those that wait for nothing, the latest first."""
     rows = Change.objects.filter(codebook=codebook).select_related("facet", "by", "undoes", "version")
+    rows = rows.exclude(applied_at=None, withdrawn_at=None)
     if before:
         rows = rows.filter(number__lt=before)
     found = list(rows.order_by("-number")[: PAGE + 1])

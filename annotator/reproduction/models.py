@@ -206,6 +206,25 @@ class Run(models.Model):
     class Meta:
         ordering = ["series", "position", "repeat"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(
+                    outcome__in=[
+                        "",
+                        "bug",
+                        "no_bug",
+                        "observed",
+                        "no_interpreter",
+                        "not_installed",
+                        "out_of_memory",
+                        "timed_out",
+                        "no_gpu",
+                        "refused",
+                        "lost",
+                        "fault",
+                    ]
+                ),
+                name="run_outcome",
+            ),
             models.UniqueConstraint(fields=["series", "environment", "repeat"], name="run_once"),
             models.CheckConstraint(
                 condition=Q(state__in=["waiting", "running", "ended", "cancelled"]), name="run_state"

@@ -113,6 +113,9 @@ class Screening(models.Model):
     class Meta:
         ordering = ["number"]
         constraints = [
+            models.CheckConstraint(
+                condition=Q(blindness__in=["enforced", "declared", "unknown", "no"]), name="screening_blindness"
+            ),
             models.UniqueConstraint(fields=["study", "number"], name="screening_number"),
             models.UniqueConstraint(fields=["study", "name"], name="screening_name"),
             models.UniqueConstraint(fields=["study"], condition=Q(state="imported"), name="screening_imported_once"),

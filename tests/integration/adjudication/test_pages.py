@@ -387,7 +387,7 @@ def test_a_draw_is_drawn_again_from_its_seed():
 def test_unanimous_bugs_are_accepted_and_the_drawn_one_confirmed(disputed, bugs, ada, lee, sent, seen):
     sent(lee, f"{QUEUE}audit/1/accept/", {"share": "50", "seed": "11"})
     pick = AuditPick.objects.get()
-    assert (pick.bug, pick.seed, pick.share) == (bugs[2], 11, 0.5)
+    assert (pick.bug, pick.acceptance.seed, pick.acceptance.share) == (bugs[2], 11, 0.5)
     assert "All labels are right" in text(seen(ada, f"{QUEUE}audit/1/bugs/3/"))
     sent(ada, f"{QUEUE}audit/1/bugs/3/", {"act": "confirm"})
     pick.refresh_from_db()

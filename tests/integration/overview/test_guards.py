@@ -20,6 +20,9 @@ from annotator.labeling.models import Answer, Assignment, Evidence, Flag, Furthe
 from annotator.labeling.submission import Pin
 from annotator.overview import guards
 from annotator.overview.closing import close_round
+from annotator.publication import models as publication
+from annotator.publication.models import Release
+from annotator.reproduction.models import Environment, Log, Recipe, Run, Series
 from annotator.screening.actions import close
 from annotator.screening.models import Candidate, Outcome, Reading, Screening, Vote
 from annotator.studies.actions import change_protocol
@@ -191,6 +194,25 @@ def waiting() -> Change:
     return Change.objects.create(codebook=version().codebook, number=1, act="merge", facet=facet("cause"), reason="r")
 
 
+def tried() -> Run:
+    """A run that ended, with a line of its log."""
+    bug = turns("over").first().bug
+    recipe = Recipe.objects.create(study=bug.study, bug=bug, number=1, name="sum", document={}, script_name="sum.py")
+    series = Series.objects.create(recipe=recipe, number=1)
+    ended = {"state": "ended", "outcome": "bug", "ended_at": timezone.now()}
+    row = {"environment": "buggy", "position": 1, "repeat": 1, "seed": 1, "queue": "reproduction"} | ended
+    run = Run.objects.create(series=series, key="k", **row)
+    Log.objects.create(run=run, attempt=1, sequence=1, text="1")
+    return run
+
+
+def released() -> None:
+    study = turns("over").first().bug.study
+    done = {"state": "published", "published_at": timezone.now(), "sha256": "0" * 64}
+    Release.objects.create(study=study, number=1, **done)
+    publication.Finding.objects.create(study=study, number=1, sentence="{n} bugs", written_by=person("lee"))
+
+
 BREAKS: dict[str, Callable[[], Any]] = {
     "event_stays": lambda: Event.objects.all().update(verb="did nothing"),
     "event_remains": lambda: Event.objects.all().delete(),
@@ -268,6 +290,20 @@ BREAKS: dict[str, Callable[[], Any]] = {
     "outcome_removed": lambda: outcomes().delete(),
     "screening_reopened": lambda: Screening.objects.filter(state="closed").update(state="open", closed_at=None),
     "remark_remains": lambda: Remark.objects.all().delete(),
+    "recipe_stays": lambda: (tried(), Recipe.objects.update(script="print(2)")),
+    "recipe_remains": lambda: (tried(), Recipe.objects.all()._raw_delete("default")),
+    "environment_stays": lambda: (
+        Environment.objects.create(study=version().codebook.study, digest="0" * 64),
+        Environment.objects.update(locked="numpy==1.19.0"),
+    ),
+    "run_final": lambda: (tried(), Run.objects.update(outcome="no_bug")),
+    "run_remains": lambda: (tried(), Run.objects.all()._raw_delete("default")),
+    "log_stays": lambda: (tried(), Log.objects.update(text="2")),
+    "log_remains": lambda: (tried(), Log.objects.all().delete()),
+    "finding_stays": lambda: (released(), publication.Finding.objects.update(sentence="All bugs")),
+    "finding_remains": lambda: (released(), publication.Finding.objects.all().delete()),
+    "release_stays": lambda: (released(), Release.objects.update(manifest=[{}])),
+    "release_remains": lambda: (released(), Release.objects.all().delete()),
 }
 
 
