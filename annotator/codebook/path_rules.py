@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Codebook, Facet, PathRule
+from annotator.codebook.plain import plain_values
 from annotator.codebook.queries import folded
-from annotator.codebook.reading import plain_values
 from annotator.codebook.texts import checked
 from annotator.history.actions import record
 from annotator.web.errors import BadInput

@@ -1,20 +1,16 @@
 """Reading a codebook file: YAML, JSON or CSV, from anybody, checked to the last key."""
 
-import json
 import re
 from collections.abc import Collection
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
-import yaml
-
 from annotator.codebook import document as doc
 from annotator.codebook import formats, hotkeys
+from annotator.codebook.plain import decoded, parsed, short
 from annotator.web.errors import BadInput
-from annotator.web.plainyaml import Base, load
 
-MAX_BYTES = 500_000
 MAX_FACETS = 40
 MAX_CATEGORIES = 5_000
 MAX_DEPTH = 6
@@ -28,13 +24,8 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 def read(content: str | bytes) -> doc.Document:
     """The codebook in a file: YAML, JSON or CSV. BadInput says what is wrong and where."""
-    text = _decoded(content)
-    return to_document(formats.from_csv(text) if formats.is_csv(text) else _parsed(text))
-
-
-def plain_values(content: str | bytes) -> Any:
-    """The lists, mappings and texts in a YAML or JSON file."""
-    return _parsed(_decoded(content))
+    text = decoded(content)
+    return to_document(formats.from_csv(text) if formats.is_csv(text) else parsed(text))
 
 
 def to_document(raw: Any) -> doc.Document:
@@ -55,86 +46,6 @@ def to_document(raw: Any) -> doc.Document:
     )
     hotkeys.check(made)
     return made
-
-
-# --- text to plain values
-
-
-def _decoded(content: str | bytes) -> str:
-    if len(content) > MAX_BYTES:
-        raise BadInput(f"A codebook file may have at most {MAX_BYTES // 1000} kB; shorten it.")
-    if isinstance(content, str):
-        return content
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise BadInput("The codebook file is not UTF-8 text: save it as UTF-8.") from None
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return _json(text) if text.lstrip().startswith("{") else _yaml(text)
-    except RecursionError:
-        raise BadInput("The codebook file is nested too deeply: it needs a title and a list of facets.") from None
-
-
-def _json(text: str) -> Any:
-    try:
-        return json.loads(text, object_pairs_hook=_no_twin_keys, parse_int=str, parse_float=str)
-    except json.JSONDecodeError:
-        return _yaml(text)
-
-
-def _no_twin_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise BadInput(f"The key “{_short(key)}” stands twice in one place of the codebook file: keep one.")
-        found[key] = value
-    return found
-
-
-class _Loader(Base):
-    """Every plain value stays the text that was written (a category may be called `no` or `007`), but for null."""
-
-    yaml_implicit_resolvers = {
-        first: [(tag, pattern) for tag, pattern in resolvers if tag == "tag:yaml.org,2002:null"]
-        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-    }
-
-    yaml_constructors = {
-        tag: build
-        for tag, build in yaml.SafeLoader.yaml_constructors.items()
-        if tag is None or tag.rpartition(":")[2] in {"null", "str", "seq", "map"}
-    }
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> Any:  # PyYAML's signature
-        if not isinstance(node, yaml.MappingNode):
-            return super().construct_mapping(node, deep)
-        pairs = [(self.construct_object(key, deep=True), key) for key, _ in node.value]
-        seen: set[str] = set()
-        for key, where in pairs:
-            if not isinstance(key, str):
-                raise BadInput(f"Line {where.start_mark.line + 1} of the codebook file has a key that is not a word.")
-            if key in seen:
-                raise BadInput(
-                    f"The key “{_short(key)}” stands twice, again in line {where.start_mark.line + 1}: keep one."
-                )
-            seen.add(key)
-        return super().construct_mapping(node, deep)
-
-
-def _yaml(text: str) -> Any:
-    try:
-        return load(text, loader=_Loader, what="The codebook file")
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        raise BadInput(f"The codebook file is not valid YAML{where}: {_short(str(problem))}.") from None
-
-
-# --- plain values to a document
 
 
 FACET_KEYS = frozenset(
@@ -161,7 +72,7 @@ def _facet(raw: Any, number: int) -> doc.FacetDoc:
     key = _text(raw, "id", where, limit=KEY)
     if not KEY_PATTERN.match(key):
         raise BadInput(
-            f"{where} needs an id of letters, digits, - and _, such as root_cause; “{_short(key)}” is not one."
+            f"{where} needs an id of letters, digits, - and _, such as root_cause; “{short(key)}” is not one."
         )
     where = f"Facet “{key}”"
     facet = doc.FacetDoc(
@@ -217,7 +128,7 @@ def _category(raw: Any, facet: str) -> doc.CategoryDoc:
     name = _text(raw, "name", f"A category of {facet[0].lower()}{facet[1:]}", limit=NAME)
     if not name.strip():
         raise BadInput(f"{facet} has a category without a name: add “name: …”.")
-    where = f"{facet}, category “{_short(name)}”"
+    where = f"{facet}, category “{short(name)}”"
     return doc.CategoryDoc(
         name=name,
         id=_text(raw, "id", where, limit=KEY),
@@ -243,7 +154,7 @@ def _check_names(facet: doc.FacetDoc, where: str) -> None:
     names: set[str] = set()
     for category in facet.active:
         if category.name in names:
-            raise BadInput(f"{where} has the category “{_short(category.name)}” twice: keep one.")
+            raise BadInput(f"{where} has the category “{short(category.name)}” twice: keep one.")
         names.add(category.name)
     aliases: dict[str, str] = {}
     for category in facet.active:
@@ -251,7 +162,7 @@ def _check_names(facet: doc.FacetDoc, where: str) -> None:
             owner = alias if alias in names and alias != category.name else aliases.get(alias, category.name)
             if owner != category.name:
                 raise BadInput(
-                    f"{where}: “{_short(alias)}” is another name of “{_short(category.name)}”, but also leads to “{_short(owner)}”."
+                    f"{where}: “{short(alias)}” is another name of “{short(category.name)}”, but also leads to “{short(owner)}”."
                 )
             aliases[alias] = category.name
     ids = [c.id for c in facet.categories if c.id]
@@ -277,10 +188,10 @@ def _check_apart(facet: doc.FacetDoc, where: str) -> None:
         for name in (note.first, note.second):
             if name not in known:
                 hint = _did_you_mean(name, known)
-                raise BadInput(f"{where}: a note tells “{_short(name)}” apart, which is no category of it{hint}.")
+                raise BadInput(f"{where}: a note tells “{short(name)}” apart, which is no category of it{hint}.")
         if note.names in seen:
             raise BadInput(
-                f"{where} tells “{_short(note.first)}” and “{_short(note.second)}” apart twice: keep one note."
+                f"{where} tells “{short(note.first)}” and “{short(note.second)}” apart twice: keep one note."
             )
         seen.add(note.names)
 
@@ -291,16 +202,16 @@ def _check_parents(facet: doc.FacetDoc, where: str) -> None:
         parent, depth = category.parent, 0
         if parent and parent not in parents:
             hint = _did_you_mean(parent, parents)
-            raise BadInput(f"{where}, category “{_short(category.name)}”: there is no parent “{_short(parent)}”{hint}.")
+            raise BadInput(f"{where}, category “{short(category.name)}”: there is no parent “{short(parent)}”{hint}.")
         while parent:
             depth += 1
             if parent == category.name:
                 raise BadInput(
-                    f"{where}: “{_short(category.name)}” is its own parent, by way of its parents: break the circle."
+                    f"{where}: “{short(category.name)}” is its own parent, by way of its parents: break the circle."
                 )
             if depth > MAX_DEPTH:
                 raise BadInput(
-                    f"{where}: “{_short(category.name)}” lies more than {MAX_DEPTH} levels deep or in a circle: flatten it."
+                    f"{where}: “{short(category.name)}” lies more than {MAX_DEPTH} levels deep or in a circle: flatten it."
                 )
             parent = parents.get(parent, "")
 
@@ -313,7 +224,7 @@ def _check_order(facet: doc.FacetDoc, where: str) -> None:
     if ordered and len(ordered) < len(scale):
         missing = next(c for c in scale if c.order is None)
         raise BadInput(
-            f"{where} is ordinal, but “{_short(missing.name)}” has no order: give each category one, or none."
+            f"{where} is ordinal, but “{short(missing.name)}” has no order: give each category one, or none."
         )
     places = {c.order for c in ordered}
     if len(places) < len(ordered):
@@ -349,7 +260,7 @@ def _mapping(raw: Any, where: str, known: Collection[str]) -> dict[str, Any]:
     for key in raw:
         if key not in known:
             hint = _did_you_mean(str(key), known)
-            raise BadInput(f"{where} has the unknown key “{_short(str(key))}”{hint}.")
+            raise BadInput(f"{where} has the unknown key “{short(str(key))}”{hint}.")
     return raw
 
 
@@ -394,14 +305,14 @@ def _texts(raw: dict[str, Any], key: str, where: str, *, limit: int) -> tuple[st
 def _choice(raw: dict[str, Any], key: str, where: str, choices: tuple[str, ...]) -> str:
     value = _text(raw, key, where).strip().lower() or choices[0]
     if value not in choices:
-        raise BadInput(f"{where}: “{key}” is {' or '.join(choices)}, not “{_short(value)}”.")
+        raise BadInput(f"{where}: “{key}” is {' or '.join(choices)}, not “{short(value)}”.")
     return value
 
 
 def _flag(raw: dict[str, Any], key: str, where: str) -> bool:
     value = _text(raw, key, where).strip().lower()
     if value not in {"", "true", "false", "yes", "no", "on", "off"}:
-        raise BadInput(f"{where}: “{key}” is true or false, not “{_short(value)}”.")
+        raise BadInput(f"{where}: “{key}” is true or false, not “{short(value)}”.")
     return value in {"true", "yes", "on"}
 
 
@@ -410,22 +321,17 @@ def _number(raw: dict[str, Any], key: str, where: str) -> float | None:
     if not value:
         return None
     if not re.fullmatch(r"-?\d{1,9}(\.\d{1,6})?", value, re.ASCII):
-        raise BadInput(f"{where}: “{key}” has to be a number, not “{_short(value)}”.")
+        raise BadInput(f"{where}: “{key}” has to be a number, not “{short(value)}”.")
     return float(value)
 
 
 def _hotkey(raw: dict[str, Any], where: str) -> str:
     value = _text(raw, "hotkey", where).strip().upper()
     if value and not re.fullmatch(r"[A-Z0-9]", value, re.ASCII):
-        raise BadInput(f"{where}: a hotkey is one letter or digit, not “{_short(value)}”.")
+        raise BadInput(f"{where}: a hotkey is one letter or digit, not “{short(value)}”.")
     return value
 
 
 def _did_you_mean(word: str, known: Collection[str]) -> str:
     near = get_close_matches(word[:80], [one[:80] for one in list(known)[:500]], n=1)  # seconds for longer ones
-    return f" (did you mean “{_short(near[0])}”?)" if near else ""
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return f" (did you mean “{short(near[0])}”?)" if near else ""

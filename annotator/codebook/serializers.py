@@ -8,7 +8,8 @@ from rest_framework import serializers
 from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.codebook.differing import Difference
 from annotator.codebook.models import Facet, Version
-from annotator.codebook.reading import MAX_BYTES, NAME
+from annotator.codebook.plain import MAX_BYTES
+from annotator.codebook.reading import NAME
 
 
 class CategorySerializer(serializers.Serializer[Any]):

@@ -19,6 +19,7 @@ from annotator.codebook.document import Document
 from annotator.codebook.forms import CategoryForm, FacetForm, FileForm, NewFacetForm, initial_then, laid_on_top
 from annotator.codebook.meanwhile import ChangedMeanwhile, changed_since
 from annotator.codebook.models import Category, Codebook, Facet, Version
+from annotator.codebook.plain import MAX_BYTES
 from annotator.codebook.wording import sentence
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
@@ -89,7 +90,7 @@ def upload(request: Request, slug: str) -> HttpResponse:
     form = FileForm(request.POST, request.FILES) if request.method == "POST" else FileForm()
     if request.method == "POST" and form.is_valid():
         try:
-            document = reading.read(form.cleaned_data["file"].read(reading.MAX_BYTES + 1))
+            document = reading.read(form.cleaned_data["file"].read(MAX_BYTES + 1))
             _take(study, document, by=request.user)
         except (BadInput, Refused) as problem:
             form.add_error("file", str(problem))

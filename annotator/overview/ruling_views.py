@@ -16,7 +16,7 @@ from annotator.accounts.models import User
 from annotator.adjudication.derived import derive
 from annotator.codebook.models import Category, Facet
 from annotator.codebook.path_rules import Rule, as_json, import_rules, read_rules, set_rules
-from annotator.codebook.reading import MAX_BYTES
+from annotator.codebook.plain import MAX_BYTES
 from annotator.overview import ruling
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study

@@ -15,7 +15,8 @@ from annotator.accounts.http import Request
 from annotator.accounts.models import User
 from annotator.codebook import presets
 from annotator.codebook.document import Document
-from annotator.codebook.reading import MAX_BYTES, read
+from annotator.codebook.plain import MAX_BYTES
+from annotator.codebook.reading import read
 from annotator.overview.actions import create_study
 from annotator.studies.actions import TAKEN_BY_PAGES
 from annotator.studies.models import Study

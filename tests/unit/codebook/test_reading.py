@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from annotator.codebook.reading import MAX_BYTES, read
+from annotator.codebook.plain import MAX_BYTES
+from annotator.codebook.reading import read
 from annotator.web.errors import BadInput
 
 SEVERITY = """

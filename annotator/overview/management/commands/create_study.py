@@ -7,7 +7,8 @@ from typing import Any
 from annotator.codebook import presets
 from annotator.codebook.document import Document
 from annotator.codebook.models import Codebook
-from annotator.codebook.reading import MAX_BYTES, read
+from annotator.codebook.plain import MAX_BYTES
+from annotator.codebook.reading import read
 from annotator.overview.actions import create_study
 from annotator.studies.models import Membership, Role
 from annotator.web.command import Command as Base
