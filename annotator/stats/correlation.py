@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Final
 
 from annotator.stats.reasons import NO_OVERLAP, SINGLE_CATEGORY
 from annotator.stats.student import two_sided
@@ -49,3 +50,12 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> Correlation:
         return Correlation(n=n, rho=1.0 if together > 0 else -1.0, p=0.0 if n > 2 else None)
     rho = together / sqrt(spread)
     return Correlation(n=n, rho=rho, p=two_sided(rho * sqrt((n - 2) / (1 - rho * rho)), n - 2))
+
+
+BANDS: Final = ((0.8, "very strong"), (0.6, "strong"), (0.4, "moderate"), (0.0, "weak or none"))
+"""From which size of rho on, and how it is called (Chen et al. 2023, figure 6)."""
+
+
+def band(rho: float) -> str:
+    """In words; the sign is said by the number."""
+    return next(word for least, word in BANDS if abs(rho) >= least)
