@@ -9,7 +9,7 @@ from annotator.analysis.reading import Reading
 from annotator.analysis.sheets import COUNT, NUMBER, SHARE, Column, Sheet, Test, ranks
 from annotator.codebook.models import Category
 from annotator.stats.correlation import spearman
-from annotator.stats.proportions import Share, difference, wilson
+from annotator.stats.shares import Share, difference, share_of
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -94,7 +94,7 @@ def matched(question: Question, here: Side, there: Side) -> list[tuple[str, str,
 
 
 def _row(name: str, here: tuple[int, int, int], there: tuple[int, int, int]) -> tuple[object, ...]:
-    first, second = wilson(here[0], here[1]), wilson(there[0], there[1])
+    first, second = share_of(here[0], here[1]), share_of(there[0], there[1])
     gap = difference(first, second) or (None, None)
     value = None if first.value is None or second.value is None else first.value - second.value
     return (name, here[0], *_told(first), here[2], there[0], *_told(second), there[2], value, *gap, there[2] - here[2])

@@ -10,7 +10,7 @@ from annotator.analysis.queries import Code, Question
 from annotator.analysis.reading import Reading
 from annotator.analysis.sheets import COUNT, SHARE, Column, Sheet, Turn, ranks
 from annotator.sampling.models import Stratum
-from annotator.stats.proportions import Cluster, Part, by_cluster, weighted, wilson
+from annotator.stats.shares import Cluster, Part, by_cluster, share_of, weighted
 from annotator.studies.models import Study
 
 COLUMNS = (
@@ -61,7 +61,7 @@ def distribution(study: Study, asked: Asked, *, whole: bool = False) -> Sheet:
 
 
 def row_of(code: Code, counts: dict[int, int], n: int) -> list[object]:
-    share = wilson(counts.get(code.id, 0), n)
+    share = share_of(counts.get(code.id, 0), n)
     low, high = share.ci or (None, None)
     return [code.name, counts.get(code.id, 0), share.value, low, high]
 

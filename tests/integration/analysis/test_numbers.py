@@ -18,7 +18,7 @@ from annotator.labeling.models import Assignment
 from annotator.overview.closing import close_round
 from annotator.sampling.models import Bug, Drawn, Sample, Stratum
 from annotator.stats.association import lift
-from annotator.stats.proportions import Part, weighted, wilson
+from annotator.stats.shares import Part, share_of, weighted
 from annotator.web.errors import BadInput
 from tests.factories import StudyFactory, answer, make_bugs, make_codebook, make_round
 
@@ -69,7 +69,7 @@ def test_distribution_has_every_count_share_and_interval(settled):
     assert {r["category"]: r["bugs"] for r in sheet.records()} == counted
     assert [r["bugs"] for r in sheet.records()] == sorted(counted.values(), reverse=True)
     for row in sheet.records():
-        share = wilson(row["bugs"], 80)
+        share = share_of(row["bugs"], 80)
         assert (row["share"], row["low"], row["high"]) == (share.value, *share.ci)
     assert sheet.told == "n = 80 bugs"
 
