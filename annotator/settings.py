@@ -186,6 +186,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = UPLOAD_LIMIT
 STATIC_URL = "/static/"
 STATIC_ROOT = env.str("STATIC_ROOT", default=str(VAR_DIR / "static"))
 STATICFILES_DIRS = [BASE_DIR / "frontend" / "static"]
+MEDIA_ROOT = env.str("MEDIA_ROOT", default=str(VAR_DIR / "files"))  # the files of releases, by their content
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {

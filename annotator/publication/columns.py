@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 CONTEXT = "context: "  # before the name of a column that a sheet brought
-TEXT, WHOLE, YES_NO, TIME = "text", "whole", "yes_no", "time"
-Value = str | int | bool | dt.datetime | None
+TEXT, WHOLE, NUMBER, YES_NO, TIME = "text", "whole", "number", "yes_no", "time"
+Value = str | int | float | bool | dt.datetime | None
 Row = tuple[Value, ...]
 
 

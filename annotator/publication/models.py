@@ -11,6 +11,11 @@ from annotator.studies.models import Study
 USER = settings.AUTH_USER_MODEL
 
 
+class ReleaseQuerySet(models.QuerySet["Release"]):
+    def published(self) -> "ReleaseQuerySet":
+        return self.filter(state=Release.State.PUBLISHED)
+
+
 class Release(models.Model):
     """A data set as it was handed out: immutable once published, named by a number and the hash of its content."""
 
@@ -19,15 +24,17 @@ class Release(models.Model):
         RUNNING = "running", "Being written"
         PUBLISHED = "published", "Published"
         FAILED = "failed", "Failed"
+        UNCHANGED = "unchanged", "Nothing new"
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="releases")
-    number = models.PositiveIntegerField()
+    number = models.PositiveIntegerField(null=True)  # given when it is published: none is left out
     state = models.CharField(max_length=9, choices=State.choices, default=State.WAITING)
     message = models.TextField(blank=True)
-    options: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # as publication.releasing reads them
+    options: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # as publication.options reads them
     sha256 = models.CharField(max_length=64, blank=True)  # of the content, without number and date
-    manifest: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [{path, sha256, bytes, rows}], by path
-    checks: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [{check, passed, says}]
+    manifest: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [{path, sha256, bytes}], by path
+    checks: "models.JSONField[Any, Any]" = models.JSONField(default=list)  # [{check, passed, must, says}]
+    progress: "models.JSONField[Any, Any]" = models.JSONField(default=dict)  # {done, of, says}, while it is written
     is_public = models.BooleanField(default=False)  # anyone who has its address may read it
     notes = models.TextField(blank=True)  # what changed, in the lead's words
     lease_owner = models.CharField(max_length=100, blank=True)
@@ -36,21 +43,27 @@ class Release(models.Model):
     asked_at = models.DateTimeField(auto_now_add=True)
     published_at = models.DateTimeField(null=True)
 
+    objects = ReleaseQuerySet.as_manager()
+
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="release_number"),
-            models.CheckConstraint(
-                condition=Q(state__in=["waiting", "running", "published", "failed"]), name="release_state"
+            models.UniqueConstraint(fields=["study", "sha256"], condition=Q(state="published"), name="release_once"),
+            models.UniqueConstraint(
+                fields=["study"], condition=Q(state__in=["waiting", "running"]), name="release_one_at_a_time"
             ),
             models.CheckConstraint(
-                condition=Q(state="published", published_at__isnull=False) & ~Q(sha256="")
-                | ~Q(state="published") & Q(published_at=None, sha256="", is_public=False),
+                condition=Q(state__in=["waiting", "running", "published", "failed", "unchanged"]), name="release_state"
+            ),
+            models.CheckConstraint(
+                condition=Q(state="published", number__isnull=False, published_at__isnull=False) & ~Q(sha256="")
+                | ~Q(state="published") & Q(number=None, published_at=None, sha256="", is_public=False),
                 name="release_published_together",
             ),
         ]
 
     def __str__(self) -> str:
-        return f"release {self.number}"
+        return f"release {self.number}" if self.number else "a release"
 
 
 class Finding(models.Model):

@@ -6,9 +6,15 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from annotator.publication.columns import TEXT, TIME, WHOLE, YES_NO, Column, Table
+from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Column, Table
 
-TYPES = {TEXT: pa.string(), WHOLE: pa.int64(), YES_NO: pa.bool_(), TIME: pa.timestamp("us", tz="UTC")}
+TYPES = {
+    TEXT: pa.string(),
+    WHOLE: pa.int64(),
+    NUMBER: pa.float64(),
+    YES_NO: pa.bool_(),
+    TIME: pa.timestamp("us", tz="UTC"),
+}
 
 
 def schema_of(columns: tuple[Column, ...]) -> pa.Schema:

@@ -11,8 +11,10 @@ from django.conf import settings
 from annotator.publication.columns import Row, Table
 from annotator.studies.models import Study
 
+Hide = Callable[[str], str]
 
-def pseudonyms_of(study: Study) -> Callable[[str], str]:
+
+def pseudonyms_of(study: Study) -> Hide:
     """User name to pseudonym; a text of several names, with blanks between, name by name.
 
     Made from the server's secret and the study, so nobody without the secret can work back by trying names,
@@ -29,12 +31,12 @@ def pseudonyms_of(study: Study) -> Callable[[str], str]:
     return hide
 
 
-def hidden(table: Table, hide: Callable[[str], str]) -> Table:
+def hidden(table: Table, hide: Hide) -> Table:
     """The table with pseudonyms, its rows in an order that tells nothing of the names."""
     return replace(table, batches=hidden_batches(table, hide))
 
 
-def hidden_batches(table: Table, hide: Callable[[str], str]) -> Iterator[list[Row]]:
+def hidden_batches(table: Table, hide: Hide) -> Iterator[list[Row]]:
     people = [place for place, column in enumerate(table.columns) if column.people]
     order = [table.place(name) for name in table.sorted_by]
     for batch in table.batches:
@@ -42,7 +44,7 @@ def hidden_batches(table: Table, hide: Callable[[str], str]) -> Iterator[list[Ro
         yield sorted(rows, key=lambda row: [row[place] for place in order]) if order else rows
 
 
-def with_pseudonyms(row: Row, people: list[int], hide: Callable[[str], str]) -> Row:
+def with_pseudonyms(row: Row, people: list[int], hide: Hide) -> Row:
     cells = list(row)
     for place in people:
         cells[place] = hide(str(cells[place]))

@@ -213,8 +213,11 @@ def move_rows(study: Study, bugs: Range) -> list[Row]:
     return select(stands, columns.HISTORY, MOVE, {"slot": slot, "act": lambda move: ACTS[move]})
 
 
-def decision_rows(study: Study, bugs: Range, without_verdict: bool) -> list[Row]:
-    decisions = in_range(Resolution.objects.filter(study=study), study, bugs).order_by("bug__number", "id")
+def decision_rows(
+    study: Study, bugs: Range, without_verdict: bool, *, among: QuerySet[Resolution] | None = None
+) -> list[Row]:
+    made = Resolution.objects.all() if among is None else among
+    decisions = in_range(made.filter(study=study), study, bugs).order_by("bug__number", "id")
     shown = decisions.exclude(facet__key=Facet.VERDICT) if without_verdict else decisions
     decided = shown.annotate(act=Value("decided", output_field=CharField()))
     return select(decided, columns.HISTORY, DECISION, {"participants": names_in})

@@ -51,6 +51,12 @@ def django_db_modify_db_settings(
         database["OPTIONS"]["init_command"] += "PRAGMA synchronous=OFF;"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def files_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What releases keep lies in a folder of the run's own."""
+    settings.MEDIA_ROOT = str(tmp_path_factory.mktemp("files"))
+
+
 @pytest.fixture(autouse=True)
 def empty_cache() -> Iterator[None]:
     """What one test left in the cache is not there for the next."""

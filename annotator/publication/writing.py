@@ -1,0 +1,216 @@
+"""The content of a release, written to a folder: the same bytes from the same state.
+
+All is read from one snapshot of the database, so that what is labelled meanwhile is in all of it or in none.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+from django.db import connection, transaction
+
+from annotator.publication import recompute
+from annotator.publication.column_page import column_page
+from annotator.publication.columns import Table
+from annotator.publication.contents import aliases, tables_of
+from annotator.publication.documents import as_json, documents_of
+from annotator.publication.formats import CSV, JSONL, PARQUET, csv_pieces
+from annotator.publication.licence import licence_text
+from annotator.publication.options import Options
+from annotator.studies.models import Study
+
+FORMATS = (CSV, JSONL, PARQUET)
+SCRIPT, LICENCE = "check.py", "LICENSE.md"
+ROWS_AT_ONCE = 65_536  # in a row group
+Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
+
+
+@dataclass(frozen=True)
+class File:
+    """One file of a release."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+    def document(self) -> dict[str, Any]:
+        return {"path": self.path, "sha256": self.sha256, "bytes": self.bytes}
+
+
+@dataclass(frozen=True)
+class TableFiles:
+    """A table as it was written: its columns, how many rows, and its file in each format."""
+
+    table: Table
+    rows: int
+    files: dict[str, File]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A release's content in a folder, before it has a number."""
+
+    folder: Path
+    tables: list[TableFiles]
+    files: list[File]  # all of the content, by path
+    documents: dict[str, Any]  # those written as JSON, by path
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return cast(dict[str, Any], self.documents["about.json"])
+
+    @property
+    def sha256(self) -> str:
+        return content_hash(self.files)
+
+
+def content_hash(files: list[File]) -> str:
+    """SHA-256 of the lines `<sha256>  <path>` of all content files, sorted by path: what `sha256sum` would print."""
+    lines = "".join(f"{file.sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+class Sink:
+    """A file that is written once, with its hash."""
+
+    def __init__(self, folder: Path, path: str) -> None:
+        self.path, self.size, self.digest = path, 0, hashlib.sha256()
+        self.file = (folder / path).open("wb")
+
+    def write(self, piece: bytes | memoryview) -> None:
+        self.digest.update(piece)
+        self.size += len(piece)
+        self.file.write(piece)
+
+    def __enter__(self) -> "Sink":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, raised: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self.file.close()
+
+    def done(self) -> File:
+        return File(self.path, self.digest.hexdigest(), self.size)
+
+
+def write(study: Study, options: Options, folder: Path, *, tell: Tell) -> Written:
+    with snapshot():
+        tables = tables_of(study, options)
+        steps = len(tables) + 1
+        written = []
+        for place, table in enumerate(tables):
+            tell(place, steps, table.name)
+            each = write_table(table, folder)
+            written += [each] if each.rows else without_files(each, folder)
+        tell(len(tables), steps, "agreement and counts")
+        documents = documents_of(study, options, aliases(study, options))
+    files = [write_bytes(folder, path, as_json(document)) for path, document in documents.items()]
+    files.append(write_bytes(folder, SCRIPT, Path(recompute.__file__).read_bytes()))
+    files.append(write_bytes(folder, LICENCE, licence_text(documents["about.json"]).encode()))
+    files.append(write_bytes(folder, "columns.md", column_page([each.table for each in written]).encode()))
+    files += [file for each in written for file in each.files.values()]
+    return Written(folder, written, sorted(files, key=lambda file: file.path), documents)
+
+
+def write_bytes(folder: Path, path: str, data: bytes) -> File:
+    with Sink(folder, path) as sink:
+        sink.write(data)
+    return sink.done()
+
+
+def write_table(table: Table, folder: Path) -> TableFiles:
+    """Read once, written in each format, some rows at a time."""
+    import pyarrow.parquet as pq  # 60 MB that most processes never need
+
+    from annotator.publication.arrowtext import batch_of, csv_of, jsonl_of
+    from annotator.publication.parquet import schema_of
+
+    rows = 0
+    with ExitStack() as open_:
+        csv, jsonl, parquet = (open_.enter_context(Sink(folder, f"{table.name}.{each}")) for each in FORMATS)
+        csv.write(b"".join(csv_pieces(Table(table.name, table.columns, []))))
+        with pq.ParquetWriter(_Open(parquet), schema_of(table.columns), compression="zstd") as writer:
+            for several in gathered(table):
+                batch = batch_of(several, table.columns)
+                csv.write(csv_of(batch, table.columns))
+                jsonl.write(jsonl_of(batch, table.columns))
+                writer.write_batch(batch)
+                rows += len(batch)
+    return TableFiles(
+        table, rows, {name: sink.done() for name, sink in zip(FORMATS, (csv, jsonl, parquet), strict=True)}
+    )
+
+
+def without_files(each: TableFiles, folder: Path) -> list[TableFiles]:
+    """A table without rows is no table: readers take an empty file for a mistake."""
+    for file in each.files.values():
+        (folder / file.path).unlink()
+    return []
+
+
+def gathered(table: Table) -> Iterator[list[Any]]:
+    """Batches of several thousand rows: a table with few rows to a bug would else be thousands of row groups."""
+    held: list[Any] = []
+    for batch in table.batches:
+        held += batch
+        if len(held) >= ROWS_AT_ONCE:
+            yield held
+            held = []
+    if held:
+        yield held
+
+
+class _Open:
+    """What pyarrow takes for a file."""
+
+    def __init__(self, sink: Sink) -> None:
+        self.sink, self.closed = sink, False
+
+    def write(self, data: Any) -> int:
+        view = memoryview(data)
+        self.sink.write(view)
+        return len(view)
+
+    def tell(self) -> int:
+        return self.sink.size
+
+    def flush(self) -> None:
+        self.sink.file.flush()
+
+    def close(self) -> None:
+        self.closed = True
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """One state of the database for all that is read, and nobody waits: on SQLite others go on writing."""
+    if connection.in_atomic_block:
+        yield
+        return
+    if connection.vendor == "postgresql":
+        with transaction.atomic():
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield
+        return
+    backend = cast(Any, connection)
+    usual, backend.transaction_mode = backend.transaction_mode, "DEFERRED"
+    try:
+        with transaction.atomic():
+            yield
+    finally:
+        backend.transaction_mode = usual
