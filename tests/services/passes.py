@@ -41,7 +41,7 @@ def on_postgresql(environment: dict[str, str], arguments: list[str]) -> int:
     print("— PostgreSQL and a broker", flush=True)
     with postgres.cluster() as database, broker.broker() as redis:
         services = {"DATABASE_URL": database, "REDIS_URL": redis}
-        return pytest(environment | services, "-m", "not browser", *arguments)
+        return pytest(environment | services, "-m", "not browser and not once", *arguments)
 
 
 def pytest(environment: dict[str, str], *arguments: str) -> int:

@@ -1,5 +1,6 @@
 """How every test runs: on a database file or server of its own, cut off from the network."""
 
+import functools
 import ipaddress
 import os
 import socket
@@ -66,6 +67,13 @@ def empty_cache() -> Iterator[None]:
     cache.clear()
 
 
+@pytest.fixture
+def package_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that install real packages: this process too may reach where they come from."""
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, getattr(socket.socket, name).__wrapped__)
+
+
 def cut_off_network() -> None:
     """Nothing but this machine can be reached."""
     for name in ("connect", "connect_ex"):
@@ -73,6 +81,7 @@ def cut_off_network() -> None:
 
 
 def on_this_machine(connect: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(connect)
     def guarded(self: socket.socket, address: Any) -> Any:
         if isinstance(address, tuple) and not is_loopback(str(address[0])):
             raise PermissionError(f"tests may not reach {address[0]}")

@@ -24,9 +24,10 @@ class NoInterpreter(Unready):
 class NotInstalled(Unready):
     """Its packages cannot be had, or not built into an environment."""
 
-    def __init__(self, said: str, *, may_pass: bool = False) -> None:
+    def __init__(self, said: str, *, may_pass: bool = False, unbuilt: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(said)
         self.may_pass = may_pass  # a network that failed, not a package that isn't there
+        self.unbuilt = unbuilt  # (name, version) of packages that nobody published a wheel of
 
 
 @dataclass(frozen=True, kw_only=True)

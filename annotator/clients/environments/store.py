@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import metadata
@@ -20,12 +20,17 @@ from pathlib import Path
 from typing import IO
 
 from annotator.clients.environments import interpreters
+from annotator.clients.environments.interpreters import Interpreter
+from annotator.clients.environments.locked import allowed, rewritten
 from annotator.clients.environments.setup import set_up
+from annotator.clients.environments.sources import Sources
 from annotator.clients.environments.spec import Environment, Lock, NoInterpreter, NotInstalled, Spec, read_requirement
 from annotator.clients.environments.uv import Uv
 from annotator.clients.sandboxes.job import Sandbox, Stopped
 
 MB = 1024 * 1024
+WHEELS = ("--only-binary", ":all:")
+MOST_SOURCES = 20
 READY = "ready.json"  # in a finished environment; its time is that of the last use
 
 
@@ -53,10 +58,13 @@ class Environments:
         with tempfile.NamedTemporaryFile("w", dir=self.folder, prefix="asked-", suffix=".in") as file:
             file.write("\n".join(asked) + "\n")
             file.flush()
-            text = self._uv(
-                "pip", "compile", file.name, "--python", str(interpreter.path), "--generate-hashes",
-                "--only-binary", ":all:", "--no-header", "--no-annotate", stopped=stopped,
-            )  # fmt: skip
+            line = ["pip", "compile", file.name, "--python", str(interpreter.path), "--generate-hashes", *WHEELS]
+            line += ["--no-header", "--no-annotate"]
+            text = self._with_wheels(
+                lambda made: self._uv(*line, *made, stopped=stopped), interpreter, stopped=stopped, allowed=lambda _: []
+            )
+        ours = self._sources.origins()
+        text = rewritten(text, lambda hashes: [ours.get(one, one) for one in hashes])  # as on any other machine
         return Lock(spec=spec, interpreter=interpreter, text=text)
 
     @contextmanager
@@ -100,27 +108,59 @@ class Environments:
         assert lock.interpreter  # noqa: S101  # images have gone another way
         half = self.folder / f"half-{os.getpid()}-{secrets.token_hex(4)}"
         try:
-            self._uv(
-                "venv",
-                str(half),
-                "--python",
-                str(lock.interpreter.path),
-                "--no-project",
-                "--relocatable",
-                stopped=stopped,
-            )
+            line = ("venv", str(half), "--python", str(lock.interpreter.path), "--no-project", "--relocatable")
+            self._uv(*line, stopped=stopped)
             if lock.text:
-                (half / "requirements.txt").write_text(lock.text)
-                self._uv(
-                    "pip", "sync", str(half / "requirements.txt"), "--python", str(half / "bin" / "python"),
-                    "--require-hashes", "--only-binary", ":all:", stopped=stopped,
-                )  # fmt: skip
+                self._install(half, lock, lock.interpreter, stopped=stopped)
             if lock.spec.setup:
                 set_up(half, lock, self._sandbox(), stopped=stopped)
             (half / READY).write_text(json.dumps({"python": lock.python, "installed": _installed(half)}))
             half.rename(place)
         finally:
             shutil.rmtree(half, ignore_errors=True)
+
+    def _install(self, half: Path, lock: Lock, interpreter: Interpreter, *, stopped: Stopped) -> None:
+        listed = half / "requirements.txt"
+
+        def install(made: Sequence[str]) -> str:
+            ours = self._sources.made
+            text = rewritten(lock.text, lambda hashes: [*hashes, *ours(hashes, interpreter.version)])
+            listed.write_text(text)
+            line = ("pip", "sync", str(listed), "--python", str(half / "bin" / "python"), "--require-hashes", *WHEELS)
+            return self._uv(*line, *made, stopped=stopped)
+
+        self._with_wheels(install, interpreter, stopped=stopped, allowed=lambda name: allowed(lock.text, name))
+        listed.write_text(lock.text)
+
+    def _with_wheels(
+        self,
+        act: Callable[[Sequence[str]], str],
+        interpreter: Interpreter,
+        *,
+        stopped: Stopped,
+        allowed: Callable[[str], Sequence[str]],
+    ) -> str:
+        """Do it; where a package was published as source alone, make its wheel and do it again."""
+        made: set[tuple[str, str]] = set()
+        while True:
+            try:
+                return act(self._sources.places())
+            except NotInstalled as error:
+                missing = set(error.unbuilt) - made
+                if not missing or len(made) >= MOST_SOURCES:
+                    raise
+                for name, version in sorted(missing):
+                    self._sources.make(name, version, interpreter=interpreter, allowed=allowed(name), stopped=stopped)
+                made |= missing
+
+    @property
+    def _sources(self) -> Sources:
+        return Sources(folder=self.folder / "wheels", sandbox=self.sandbox, ready=self._tools)
+
+    @contextmanager
+    def _tools(self, spec: Spec, stopped: Stopped) -> Iterator[Environment]:
+        with self.ready(self.lock(spec, stopped=stopped), stopped=stopped) as environment:
+            yield environment
 
     def _sandbox(self) -> Sandbox:
         if not self.sandbox:

@@ -1,6 +1,6 @@
 """uv, which locks and installs: run with a bound on its time, stopped at a word, its errors told in a sentence.
 
-Wheels only. To build a package from its source is to run what its author wrote, and that is done in no sandbox.
+Wheels only: to build a package from its source is to run what its author wrote. See sources.py for those.
 """
 
 import os
@@ -15,6 +15,7 @@ from annotator.clients.sandboxes import following
 from annotator.clients.sandboxes.job import How, Limits, Stopped
 
 HANDED_ON = ("UV_", "SSL_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "PATH", "HOME", "LANG", "NETRC")
+UNBUILT = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)==([A-Za-z0-9.!+]+)(?=[^`;]*? ha(?:s|ve) no (?:usable )?wheels)")
 PASSING = ("connect", "timed out", "timeout", "dns", "network", "temporarily", "connection", "502", "503", "504")
 NO_WHEEL = re.compile(r"Wheels are required for `([^`]+)`|no (?:usable )?wheels|has no wheels", re.I)
 HINT = (
@@ -74,10 +75,14 @@ def _failure(said: str) -> NotInstalled:
     lines = [line.strip().removeprefix("error:").removeprefix("cause:").strip() for line in said.splitlines()]
     told = _shortened([line for line in lines if line])
     passing = any(word in said.lower() for word in PASSING) and "no solution found" not in said.lower()
-    hint = HINT if NO_WHEEL.search(said) else ""
-    return NotInstalled(f"uv could not install the packages: {told}{hint}", may_pass=passing)
+    return NotInstalled(f"uv could not install the packages: {told}", may_pass=passing, unbuilt=unbuilt(said))
 
 
 def _shortened(lines: Sequence[str]) -> str:
     told = " ".join(line for line in lines if not line.startswith("hint:")) or "it said nothing"
     return told if len(told) <= 600 else f"{told[:600]} …"
+
+
+def unbuilt(said: str) -> tuple[tuple[str, str], ...]:
+    """(name, version) of each package that uv found no wheel of."""
+    return tuple(dict.fromkeys(UNBUILT.findall(" ".join(said.split()))))

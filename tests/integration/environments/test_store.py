@@ -12,40 +12,11 @@ import pytest
 from annotator.clients.environments.setup import _take_over
 from annotator.clients.environments.spec import NoInterpreter, NotInstalled, Spec
 from annotator.clients.environments.store import READY, Environments
-from annotator.clients.sandboxes.bubblewrap import Bubblewrap
-from tests.integration.sandboxes.running import run
+from tests.integration.environments.inside import inside
 
 ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.once
 SMALL = Spec(requirements=("six==1.16.0",))
-
-
-@pytest.fixture(scope="session")
-def shared_folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("environments")
-
-
-@pytest.fixture
-def environments(shared_folder):
-    """One store for the tests that only add to it."""
-    return Environments(folder=shared_folder, sandbox=Bubblewrap())
-
-
-@pytest.fixture
-def fresh(tmp_path, shared_folder):
-    """One of its own, with the packages of the other at hand."""
-    (shared_folder / "uv-cache").mkdir(exist_ok=True)
-    (tmp_path / "uv-cache").symlink_to(shared_folder / "uv-cache")
-    return Environments(folder=tmp_path, sandbox=Bubblewrap())
-
-
-def inside(environment, script, **asked):
-    """What a script prints in the environment, in a sandbox."""
-    ended = run(
-        Bubblewrap(), environment.python, "-c", script,
-        reads=environment.reads, variables=environment.variables, **asked,
-    )  # fmt: skip
-    assert ended.exit_code == 0, ended.stderr.decode()
-    return ended.stdout.decode().strip()
 
 
 def test_lock_holds_exact_versions_with_hashes(environments):
@@ -176,7 +147,7 @@ def test_missing_interpreter_is_said_with_what_there_is(environments, asked):
     ("requirement", "said"),
     [
         ("six==99.99", "no version of six==99.99"),
-        ("docopt==0.6.2", "only wheels are installed"),
+        ("numpy==1.18.0", "numpy 1.18.0 has wheels, but none for this Python"),
         ("six @ https://example.org/six.whl", "names an address"),
         ("six @ file:///etc/passwd", "names an address"),
         ("-r /etc/passwd", "no requirement"),

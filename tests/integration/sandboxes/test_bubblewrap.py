@@ -15,6 +15,7 @@ from annotator.clients.sandboxes.job import How, Refused, Stream
 from tests.integration.sandboxes.running import READS, job, python, run, told
 
 ROOT = Path(__file__).resolve().parents[3]
+pytestmark = pytest.mark.once
 
 
 @pytest.fixture(params=["groups", "watched"])
