@@ -135,6 +135,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-harvests": {"task": "annotator.collection.tasks.sweep", "schedule": 30.0},
     "sweep-comparisons": {"task": "annotator.collection.tasks.sweep_comparisons", "schedule": 30.0},
     "refresh-harvests": {"task": "annotator.collection.tasks.refresh", "schedule": 600.0},
+    "sweep-runs": {"task": "annotator.reproduction.tasks.sweep", "schedule": 15.0},
     "expire-leases": {"task": "annotator.labeling.tasks.expire_leases", "schedule": 60.0},
     "seal-history": {"task": "annotator.history.tasks.seal", "schedule": 3600.0},
 }
@@ -224,6 +225,8 @@ def read_github_hosts() -> dict[str, str]:
     return hosts
 
 
+RUN_LEASE = 60  # seconds after which a run whose worker or host is gone is put back into the queue
+RUNNERS = env.list("RUNNERS", default=[])  # what this machine contains scripts by; none named: whatever works here
 HARVEST_LEASE = 300  # seconds after which a harvest whose worker is gone is taken up by another
 GITHUB_HOSTS = read_github_hosts()  # besides GITHUB_API_URL and GITHUB_TOKENS: see collection.access
 
