@@ -150,6 +150,7 @@ class Run(models.Model):
         NOT_INSTALLED = "not_installed", "Not installed"
         OUT_OF_MEMORY = "out_of_memory", "Killed for memory"
         TIMED_OUT = "timed_out", "Out of time"
+        TOO_MUCH = "too_much", "Too much output"
         NO_GPU = "no_gpu", "No GPU"
         REFUSED = "refused", "No sandbox"
         LOST = "lost", "Lost with its runner"
@@ -217,6 +218,7 @@ class Run(models.Model):
                         "not_installed",
                         "out_of_memory",
                         "timed_out",
+                        "too_much",
                         "no_gpu",
                         "refused",
                         "lost",
