@@ -21,6 +21,7 @@ SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
 CONFIGURATION = ("alternatives", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "mime.types")
 FIRST_USER, USERS = 1 << 30, 1 << 30  # numbers that no account has
 SHARED_MB = 64  # of /dev/shm, where processes of a script share memory
+TOOLS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux", "env": "coreutils"}
 OPEN_FILES = 1024
 LINGER = 10.0  # seconds
 MB = 1024 * 1024
@@ -52,7 +53,7 @@ class Start:
                 self.told += piece
         for line in self.told.splitlines():
             if "exit-code" in (found := json.loads(line)):
-                return _unshelled(int(found["exit-code"]))
+                return unshelled(int(found["exit-code"]))
         return None
 
     def end(self) -> None:
@@ -70,8 +71,8 @@ class Start:
                 os.close(descriptor)
 
 
-def _unshelled(code: int) -> int:
-    """bubblewrap tells of signals as shells do."""
+def unshelled(code: int) -> int:
+    """bubblewrap tells of signals as shells do: by their number and 128."""
     number = code - 128
     return -number if number in signal.valid_signals() else code
 
@@ -109,14 +110,11 @@ class Bubble:
 
     def command(self, descriptors: list[int], status: int) -> list[str]:
         """The whole line. Adds what bubblewrap has to inherit to `descriptors`."""
-        bwrap = shutil.which("bwrap")
-        if not bwrap:
-            raise Refused("bwrap is not here: install it (Debian, Ubuntu: apt install bubblewrap)")
         user = FIRST_USER + secrets.randbelow(USERS)
-        line = [bwrap, "--json-status-fd", str(status), *_apart(user), *_host()]
-        line += self._own_folders() + self._seen(user, descriptors) + self._surroundings()
+        line = [tool("bwrap"), "--json-status-fd", str(status), *_apart(user), *_host()]
+        line += self._own_folders() + self._seen(user, descriptors) + ["--clearenv"]
         line += ["--seccomp", self._filter(descriptors), "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", WORK]
-        return [*self._entering(), *line, "--", *self._bounded(user), *self.job.command]
+        return [*self._entering(), *line, "--", *self._bounded(user), *self._surroundings(), *self.job.command]
 
     def _entering(self) -> list[str]:
         """A step before, so that everything is inside the control group from its first moment."""
@@ -143,10 +141,11 @@ class Bubble:
         return line
 
     def _surroundings(self) -> list[str]:
+        """The script's own environment, given only once it is nobody: some variables make a program run other code."""
         variables = {"PATH": PATH, "HOME": WORK, **self.job.variables}
         if self.job.devices:
             variables |= {"CUDA_DEVICE_ORDER": "PCI_BUS_ID", "CUDA_VISIBLE_DEVICES": ",".join(self.job.devices)}
-        return ["--clearenv", *(word for name, value in variables.items() for word in ("--setenv", name, value))]
+        return [tool("env"), "-i", *(f"{name}={value}" for name, value in variables.items())]
 
     def _filter(self, descriptors: list[int]) -> str:
         if not seccomp.is_known():
@@ -156,13 +155,21 @@ class Bubble:
     def _bounded(self, user: int) -> list[str]:
         """Steps inside, before the command: limits that a process cannot raise again, then the user that it runs as."""
         limits = self.job.limits
-        line = ["prlimit", f"--nproc={limits.processes}", f"--nofile={OPEN_FILES}", "--core=0", "--memlock=65536"]
+        line = [tool("prlimit"), f"--nproc={limits.processes}", f"--nofile={OPEN_FILES}", "--core=0", "--memlock=65536"]
         if not self.group:
             line.append(f"--data={2 * limits.memory_mb * MB}")  # of each process, faster than any watcher
         if os.geteuid() != 0:
             return [*line, "--"]
         drop = ["--bounding-set=-all", "--inh-caps=-all", "--no-new-privs", "--clear-groups"]
-        return [*line, "--", "setpriv", f"--reuid={user}", f"--regid={user}", *drop, "--"]
+        return [*line, "--", tool("setpriv"), f"--reuid={user}", f"--regid={user}", *drop, "--"]
+
+
+def tool(name: str) -> str:
+    """Its full path: a script may have one of the same name. Raises Refused where it is not here."""
+    path = shutil.which(name, path=PATH)
+    if not path:
+        raise Refused(f"{name} is not here: install it (Debian, Ubuntu: apt install {TOOLS[name]})")
+    return path
 
 
 HOSTS = b"127.0.0.1 localhost sandbox\n::1 localhost\n"

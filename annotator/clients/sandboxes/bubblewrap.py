@@ -7,7 +7,6 @@ rest of the machine, its people, processes and network, nothing. docs/adr/0014 s
 import os
 import re
 import secrets
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,10 +15,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from annotator.clients.sandboxes import following, groups, trees
-from annotator.clients.sandboxes.bubble import Bubble, Start
+from annotator.clients.sandboxes.bubble import TOOLS, Bubble, Start, tool
 from annotator.clients.sandboxes.job import Ended, Heard, How, Job, Limits, Refused, Stopped
 
-TOOLS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux"}
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 FILE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,199}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,199}")
@@ -127,6 +125,8 @@ def refuse_unfit(job: Job) -> None:
         raise Refused("the name of a job is of small letters, digits and dashes")
     if not job.command or any("\0" in word for word in (*job.command, *job.variables.values())):
         raise Refused("a job has a command, of words without NUL")
+    if "=" in job.command[0]:
+        raise Refused("the name of a program holds no equals sign")
     if bad := next((name for name in job.variables if not VARIABLE.fullmatch(name)), None):
         raise Refused(f"{bad!r} is no name of an environment variable")
     if bad := next((name for name in job.files if not FILE.fullmatch(name)), None):
@@ -147,9 +147,8 @@ def refuse_folder(folder: Path) -> None:
 def refuse_without_tools() -> None:
     if sys.platform != "linux":
         raise Refused("bubblewrap runs on Linux alone: use a container engine here")
-    for tool, package in TOOLS.items():
-        if not shutil.which(tool):
-            raise Refused(f"{tool} is not here: install it (Debian, Ubuntu: apt install {package})")
+    for name in TOOLS:
+        tool(name)
 
 
 @lru_cache(maxsize=4)

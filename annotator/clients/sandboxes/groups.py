@@ -80,6 +80,25 @@ def places() -> Places | None:
     return None
 
 
+def of(pid: int) -> Group | None:
+    """The group that another has put a process into; none where it is in that of all."""
+    mounts = _mounts()
+    folders = {name: _folder_of(pid, name, mounts) for name in ("memory", "pids", "cpuacct", "")}
+    if folders["memory"] and folders["pids"]:
+        return Group(version=1, memory=folders["memory"], processes=folders["pids"], times=folders["cpuacct"])
+    one = folders[""]
+    return Group(version=2, memory=one, processes=one) if one and (one / "memory.stat").exists() else None
+
+
+def _folder_of(pid: int, controller: str, mounts: list[tuple[str, str, str, str]]) -> Path | None:
+    path = _own(controller, pid)
+    for root, place, kind, options in mounts:
+        is_it = kind == "cgroup2" if not controller else kind == "cgroup" and controller in options.split(",")
+        if is_it and path != "/":
+            return _below(place, root, path)
+    return None
+
+
 @contextmanager
 def group(name: str, *, memory_mb: int, processes: int) -> Iterator[Group | None]:
     """A group for one run, gone afterwards; none where this machine has no place for it."""
@@ -158,9 +177,13 @@ def _mounts() -> list[tuple[str, str, str, str]]:
     return [found.groups() for line in lines if (found := MOUNTED.match(line))]  # type: ignore[misc]  # four groups
 
 
-def _own(controller: str) -> str:
-    """The worker's own group in the hierarchy of a controller; of version 2 by the empty name."""
-    for line in Path("/proc/self/cgroup").read_text().splitlines():
+def _own(controller: str, pid: int | str = "self") -> str:
+    """A process's group in the hierarchy of a controller; of version 2 by the empty name."""
+    try:
+        lines = Path(f"/proc/{pid}/cgroup").read_text().splitlines()
+    except OSError:
+        return "/"
+    for line in lines:
         _, controllers, path = line.split(":", 2)
         if controller in controllers.split(","):
             return path

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from annotator.clients.sandboxes import bubblewrap, groups
+from annotator.clients.sandboxes import bubble, bubblewrap, groups
 from annotator.clients.sandboxes.bubblewrap import Bubblewrap
 from annotator.clients.sandboxes.job import How, Refused, Stream
 from tests.integration.sandboxes.running import READS, job, python, run, told
@@ -160,6 +160,8 @@ def test_command_that_is_not_there_is_an_exit_code(sandbox):
     [
         ({"image": "python:3.8"}, "container engine"),
         ({"name": "../x"}, "name of a job"),
+        ({"command": ("A=B",)}, "equals sign"),
+        ({"command": ("echo", "a\0b")}, "NUL"),
         ({"files": {"../x": ""}}, "plain file name"),
         ({"files": {".x": ""}}, "plain file name"),
         ({"variables": {"A=B": "c"}}, "environment variable"),
@@ -176,13 +178,14 @@ def test_command_that_is_not_there_is_an_exit_code(sandbox):
     ],
 )
 def test_refused_with_the_reason(asked, said):
+    asked = dict(asked)
     with pytest.raises(Refused, match=said):
-        Bubblewrap().check(job(**asked))
+        Bubblewrap().check(job(*asked.pop("command", ()), **asked))
 
 
 @pytest.mark.parametrize("tool", ["bwrap", "setpriv", "prlimit"])
 def test_refused_where_a_part_of_it_is_missing(tool, monkeypatch):
-    monkeypatch.setattr(bubblewrap.shutil, "which", lambda name: None if name == tool else f"/usr/bin/{name}")
+    monkeypatch.setattr(bubble.shutil, "which", lambda name, path: None if name == tool else f"/usr/bin/{name}")
     with pytest.raises(Refused, match=f"{tool} is not here"):
         Bubblewrap().run(job(), heard=lambda *_: None, stopped=lambda: False)
 
@@ -191,7 +194,7 @@ def test_refused_where_the_machine_makes_no_sandboxes(monkeypatch, tmp_path):
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(bubble, "PATH", f"{tmp_path}:{bubble.PATH}")
     bubblewrap.trial.cache_clear()
     with pytest.raises(Refused, match="No permissions to create new namespace"):
         Bubblewrap().run(job(), heard=lambda *_: None, stopped=lambda: False)
