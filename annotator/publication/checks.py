@@ -54,7 +54,7 @@ def told(name: str, *, passed: bool, says: str) -> Check:
 
 def disputes(study: Study) -> Check:
     waiting = Dispute.objects.filter(study=study, is_open=True).count()
-    says = f"{waiting:,} disputes wait for a decision: they have no label and are in no count."
+    says = f"{waiting:,} {'dispute waits' if waiting == 1 else 'disputes wait'} for a decision: without a label, in no count."
     return told("disputes", passed=not waiting, says=says if waiting else "All disputes are settled.")
 
 

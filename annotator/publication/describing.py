@@ -10,9 +10,11 @@ from annotator.publication.documents import as_json
 from annotator.publication.recompute import RELEASE, SUMS
 from annotator.publication.writing import File, Written, write_bytes
 
+CHANGES = "changes.json"
 
-def describe(written: Written, *, number: int, at: dt.datetime) -> list[File]:
-    """Written beside the content: all files of the release, by path."""
+
+def describe(written: Written, *, number: int, at: dt.datetime, changes: dict[str, Any] | None) -> list[File]:
+    """Written beside the content: all files of the release, by path. `changes` since the one before, if there is any."""
     named = Named(number, at.date(), written.about, written.sha256)
     made = {
         "CITATION.cff": cff(named).encode(),
@@ -21,6 +23,7 @@ def describe(written: Written, *, number: int, at: dt.datetime) -> list[File]:
         "datapackage.json": as_json(datapackage(named, written)),
         "datacard.md": datacard(named, written).encode(),
         RELEASE: as_json(release_document(named, written, at)),
+        **({CHANGES: as_json(changes)} if changes else {}),
     }
     files = written.files + [write_bytes(written.folder, path, data) for path, data in made.items()]
     files.sort(key=lambda file: file.path)

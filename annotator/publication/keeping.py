@@ -9,6 +9,7 @@ from typing import IO, Any, cast
 from django.core.files import File as Stored
 from django.core.files.storage import default_storage
 
+from annotator.publication.models import Release
 from annotator.publication.writing import File
 
 FOLDER = "releases"
@@ -36,6 +37,10 @@ def keep(folder: Path, files: list[File]) -> None:
         if not default_storage.exists(place_of(file.sha256)):
             with (folder / file.path).open("rb") as opened:
                 default_storage.save(place_of(file.sha256), _Movable(folder / file.path, opened))
+
+
+def files_of(release: Release) -> list[File]:
+    return [File(each["path"], each["sha256"], each["bytes"]) for each in release.manifest]
 
 
 def pieces_of(sha256: str) -> Iterator[bytes]:

@@ -9,16 +9,18 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from django.core.files.storage import default_storage
 
 from annotator.accounts.models import User
-from annotator.publication.actions import publish
+from annotator.publication.actions import Made, Overtaken, latest, publish
+from annotator.publication.changes import changes_between, in_storage
 from annotator.publication.checks import checked
-from annotator.publication.keeping import FOLDER, keep
+from annotator.publication.keeping import FOLDER, files_of, keep
 from annotator.publication.models import Release
 from annotator.publication.options import Options
-from annotator.publication.writing import Tell, write
+from annotator.publication.writing import Tell, Written, write
 from annotator.studies.models import Study
 from annotator.web.errors import Refused
 
@@ -47,7 +49,21 @@ def make(
         if broken := [check for check in checks if check.must and not check.passed]:
             raise Refused(f"Nothing was published. {broken[0].says}")
         keep(folder, written.files)
-        return publish(study=study, written=written, checks=checks, options=options, by=by, row=row, owner=owner)
+        made = Made(written, checks, options)
+        while True:
+            previous = latest(study)
+            changes = since(previous, written) if previous else None
+            try:
+                return publish(study=study, made=made, previous=previous, changes=changes, by=by, row=row, owner=owner)
+            except Overtaken:
+                continue
+
+
+def since(previous: Release, written: Written) -> dict[str, Any] | None:
+    """None where nothing is another: then there will be no release."""
+    if previous.sha256 == written.sha256:
+        return None
+    return changes_between(in_storage(files_of(previous)), in_storage(written.files), since=previous.number or 0)
 
 
 @contextmanager

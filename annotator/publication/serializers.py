@@ -1,11 +1,114 @@
-"""Exports as programs see them."""
+"""Exports and releases as programs see them."""
 
 from typing import Any
 
 from rest_framework import serializers
+
+from annotator.publication.models import Release
+from annotator.publication.options import AUTHORS, LICENCES, MOST_TEXT, TEXTS
 
 
 class ExportShape(serializers.Serializer[Any]):
     table = serializers.CharField()
     format = serializers.CharField()
     url = serializers.CharField()
+
+
+class ReleaseFile(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    sha256 = serializers.CharField()
+    bytes = serializers.IntegerField()
+
+
+class CheckShape(serializers.Serializer[Any]):
+    check = serializers.CharField()
+    passed = serializers.BooleanField()
+    must = serializers.BooleanField(help_text="it keeps a release back where it fails")
+    says = serializers.CharField()
+
+
+class CreatorShape(serializers.Serializer[Any]):
+    name = serializers.CharField(max_length=300)
+    affiliation = serializers.CharField(max_length=300, required=False)
+    orcid = serializers.CharField(max_length=19, required=False)
+
+
+class OptionsShape(serializers.Serializer[Any]):
+    """What the lead decided on names and texts."""
+
+    named = serializers.ListField(child=serializers.CharField(max_length=150), required=False)
+    texts = serializers.ChoiceField(choices=list(TEXTS), required=False)
+    authors = serializers.ChoiceField(choices=list(AUTHORS), required=False)
+    licence = serializers.ChoiceField(choices=list(LICENCES), required=False)
+    creators = CreatorShape(many=True, required=False)
+    description = serializers.CharField(max_length=MOST_TEXT, required=False, allow_blank=True)
+
+
+class NewRelease(OptionsShape):
+    notes = serializers.CharField(
+        max_length=10_000, required=False, allow_blank=True, default="", help_text="what changed"
+    )
+
+
+class ReleaseShape(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    sha256 = serializers.CharField()
+    published_at = serializers.DateTimeField()
+    is_public = serializers.BooleanField()
+    notes = serializers.CharField()
+
+
+class OneReleaseShape(ReleaseShape):
+    options = OptionsShape()
+    files = ReleaseFile(source="manifest", many=True)
+    checks = CheckShape(many=True)
+    cite = serializers.SerializerMethodField()
+
+    def get_cite(self, release: Release) -> dict[str, str]:
+        """`bibtex`, `text` and `cff`."""
+        return dict(vars(self.context["cite"]))
+
+
+class ReleaseProgress(serializers.Serializer[Any]):
+    done = serializers.IntegerField(required=False)
+    of = serializers.IntegerField(required=False)
+    says = serializers.CharField(required=False)
+
+
+class RequestShape(serializers.Serializer[Any]):
+    state = serializers.CharField(help_text="waiting, running, published, failed or unchanged")
+    message = serializers.CharField()
+    progress = ReleaseProgress()
+    number = serializers.IntegerField(allow_null=True)
+    asked_at = serializers.DateTimeField()
+
+
+class Public(serializers.Serializer[Any]):
+    is_public = serializers.BooleanField()
+
+
+class ChangedLabel(serializers.Serializer[Any]):
+    bug = serializers.IntegerField()
+    repository = serializers.CharField()
+    number = serializers.CharField()
+    facet = serializers.CharField()
+    before = serializers.ListField(child=serializers.CharField())
+    after = serializers.ListField(child=serializers.CharField())
+    cause = serializers.CharField()
+
+
+class ChangedName(serializers.Serializer[Any]):
+    uid = serializers.CharField()
+    facet = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+
+
+class ChangesShape(serializers.Serializer[Any]):
+    since = serializers.IntegerField()
+    bugs_added = serializers.IntegerField()
+    bugs_gone = serializers.IntegerField()
+    bugs_left = serializers.ListField(child=serializers.IntegerField())
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="labels by facet: all of them")
+    labels = ChangedLabel(many=True, help_text="the first 10,000")
+    names = ChangedName(many=True)

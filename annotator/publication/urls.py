@@ -2,11 +2,18 @@
 
 from django.urls import path
 
+from annotator.publication import releases_views as releases
 from annotator.publication import views
 
 app_name = "publication"
 urlpatterns = [
     path("publication/", views.exports, name="exports"),
+    path("publication/releases/", releases.releases, name="releases"),
+    path("publication/releases/<int:number>/", releases.release, name="release"),
+    path("publication/releases/<int:number>/changes/", releases.changes, name="changes"),
+    path("publication/releases/<int:number>/public/", releases.public, name="public"),
+    path("publication/releases/<int:number>/all.zip", releases.archive, name="archive"),
+    path("publication/releases/<int:number>/files/<str:file>", releases.file, name="release_file"),
     path("publication/side_by_side.mapping.yaml", views.mapping, name="mapping"),
     path("publication/<slug:table>-spreadsheet-safe.csv", views.safe_table, name="safe_table"),
     path("publication/<slug:table>.<slug:format_>", views.table, name="table"),

@@ -21,6 +21,7 @@ BLANKS = {
     "table": "answers",
     "format_": "csv",
     "import_number": "1",
+    "file": "finals.csv",
 }
 
 

@@ -12,6 +12,7 @@ from playwright.sync_api import Page
 
 from annotator.accounts.actions import make_password_link, make_token
 from annotator.accounts.models import User
+from annotator.adjudication.actions import adjudicate
 from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import Dispute
@@ -22,8 +23,10 @@ from annotator.collection.models import Comparison, Item, NearDuplicate, Reposit
 from annotator.intake import actions as intake
 from annotator.intake.mapping import from_document
 from annotator.intake.running import perform
-from annotator.labeling.models import Assignment, Round
+from annotator.labeling.models import Answer, Assignment, Round
 from annotator.overview.demo import people, story
+from annotator.publication.options import Options
+from annotator.publication.releasing import make
 from annotator.screening.models import Candidate
 from annotator.studies.actions import invite
 from annotator.studies.models import Study
@@ -71,10 +74,21 @@ def demo(live_server: Any) -> Study:
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
     stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
     make_harvest(study, items=items, gone=2, **stated)
+    make(study, Options(), by=cast["cedar"])
+    settle_one(study, by=cast["maple"])
+    make(study, Options(), by=cast["cedar"])
     alike = Comparison.objects.create(study=study, number=1, threshold=0.7, state="done", items=70, finished_at=now())
     NearDuplicate.objects.create(comparison=alike, first=items[0], second=items[1], similarity=0.8, words=["tensor"])
     make_harvest(study, items=items[:2], state="failed", message="GitHub refused the token.", **stated)
     return study
+
+
+def settle_one(study: Study, *, by: User) -> None:
+    """So that a label is another than in the release before."""
+    dispute = Dispute.objects.filter(study=study, is_open=True).order_by("bug__number").last()
+    assert dispute
+    given = Answer.objects.current().filter(bug=dispute.bug, facet=dispute.facet).select_related("category")[0]
+    adjudicate(bug=dispute.bug, facet=dispute.facet, categories=[given.category], reason="slip", by=by)
 
 
 def known(study: Study) -> dict[str, Any]:
@@ -117,6 +131,8 @@ def known(study: Study) -> dict[str, Any]:
         "/near-duplicates/ number": 1,
         "/sampling/ number": 1,
         "/versions/ number": 1,
+        "/publication/ number": 2,
+        "file": "finals.csv",
         "/changes/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
     }

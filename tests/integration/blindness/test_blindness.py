@@ -221,6 +221,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "table": ["answers", "finals", "bugs", "history", "side_by_side"],
         "format_": ["csv", "jsonl"],
         "key": ["no-such-key"],
+        "file": ["finals.csv", "answers.jsonl"],
         "identity": [quote(world.bugs[0].item.identity)],
     }
 

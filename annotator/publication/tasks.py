@@ -1,0 +1,21 @@
+"""Background work of publication."""
+
+from celery import shared_task
+
+from annotator.publication import running
+from annotator.web.wake import wake
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def release(release_id: int) -> bool:
+    """Make one release; safe when delivered twice."""
+    return running.perform(release_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def sweep() -> int:
+    """Find releases that nobody was woken for."""
+    waiting = running.left_waiting()
+    for release_id in waiting:
+        wake("annotator.publication.tasks.release", release_id)
+    return len(waiting)
