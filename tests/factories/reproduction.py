@@ -1,5 +1,6 @@
 """Recipes and runs, made as people and workers make them."""
 
+import platform
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -12,7 +13,8 @@ from annotator.reproduction.models import Recipe, Run, Series
 from annotator.reproduction.workshop import Workshop, workshop
 from annotator.sampling.models import Bug
 
-PYTHON = "3.11"
+VERSION = platform.python_version()  # of the interpreter that certainly is here
+PYTHON = VERSION.rpartition(".")[0]
 SHOWS = "import os\nprint('NaN' if os.environ['SHOWS'] == 'yes' else 'fine')\n"
 
 

@@ -11,9 +11,9 @@ from annotator.reproduction.ledger import Piece
 from annotator.reproduction.matching import Can
 from annotator.reproduction.models import Environment, Host, Log, Run, Series
 from annotator.web.errors import BadInput, Refused
-from tests.factories.reproduction import claimed, end_all, ended, make_series
+from tests.factories.reproduction import VERSION, claimed, end_all, ended, make_series
 
-CAN = Can(pythons=["3.11.7"], memory_mb=8000, runners={"local": ""})
+CAN = Can(pythons=[VERSION], memory_mb=8000, runners={"local": ""})
 
 
 @pytest.fixture
@@ -157,7 +157,7 @@ def test_a_host_takes_the_oldest_run_that_it_can(study, bugs, ada, lee):
     work = leases.claim_next(host, CAN)
     run = Run.objects.get(key=work.run)
     assert (run.series, run.host) == (cpu, host)
-    with_gpu = Can(pythons=["3.11.7"], memory_mb=8000, runners={"local": ""}, gpus=1, gpu_free_mb=[40_000])
+    with_gpu = Can(pythons=[VERSION], memory_mb=8000, runners={"local": ""}, gpus=1, gpu_free_mb=[40_000])
     assert Run.objects.get(key=leases.claim_next(host, with_gpu).run).series == gpu
     host.refresh_from_db()
     assert (host.can["gpus"], queries.is_present(host)) == (1, True)
@@ -166,9 +166,9 @@ def test_a_host_takes_the_oldest_run_that_it_can(study, bugs, ada, lee):
 @pytest.mark.parametrize(
     "can",
     [
-        Can(pythons=["3.8.18"], memory_mb=8000, runners={"local": ""}),
-        Can(pythons=["3.11.7"], memory_mb=256, runners={"local": ""}),
-        Can(pythons=["3.11.7"], memory_mb=8000, runners={"local": "no user namespaces"}),
+        Can(pythons=["3.4.10"], memory_mb=8000, runners={"local": ""}),
+        Can(pythons=[VERSION], memory_mb=256, runners={"local": ""}),
+        Can(pythons=[VERSION], memory_mb=8000, runners={"local": "no user namespaces"}),
         Can(),
     ],
 )

@@ -11,9 +11,9 @@ from annotator.accounts.actions import make_token
 from annotator.reproduction import hosts
 from annotator.reproduction.models import Run
 from tests.factories import StudyFactory, member
-from tests.factories.reproduction import make_series
+from tests.factories.reproduction import VERSION, make_series
 
-CAN = {"pythons": ["3.11.7"], "memory_mb": 8000, "gpus": 0, "gpu_free_mb": [], "runners": {"local": ""}}
+CAN = {"pythons": [VERSION], "memory_mb": 8000, "gpus": 0, "gpu_free_mb": [], "runners": {"local": ""}}
 RESULT = {
     "outcome": "bug", "said": "As told.", "exit_code": 0, "seconds": 1.5, "cpu_seconds": None, "peak_mb": None,
     "gpu_peak_mb": None, "stdout": "NaN\n", "stderr": "", "measures": {}, "installed": {}, "input_digest": "",
