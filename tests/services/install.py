@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.services import browser, postgres
+from tests.services import browser, engine, postgres
 
 FONTS = Path("/usr/share/fonts")
 QUIET = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
@@ -18,6 +18,7 @@ def missing() -> list[str]:
         "postgresql": postgres.program("initdb"),
         "chromium": browser.program(),
         "bubblewrap": shutil.which("bwrap"),
+        "docker.io": engine.program(),
         "nodejs": shutil.which("node"),
         "npm": shutil.which("npm"),
         "fonts-liberation": next(FONTS.rglob("Liberation*"), None),  # whether a page fits depends on its letters

@@ -25,7 +25,11 @@ TOOLS = {"bwrap": "bubblewrap", "setpriv": "util-linux", "prlimit": "util-linux"
 OPEN_FILES = 1024
 LINGER = 10.0  # seconds
 MB = 1024 * 1024
-ENTER = 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+FIRST_TO_GO = 500  # of 1000: where the whole machine is out of memory, scripts go before those who started them
+ENTER = (
+    f"echo {FIRST_TO_GO} > /proc/self/oom_score_adj; "
+    + 'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+)
 
 
 @dataclass(kw_only=True)
@@ -118,7 +122,7 @@ class Bubble:
 
     def _entering(self) -> list[str]:
         """A step before, so that everything is inside the control group from its first moment."""
-        return ["/bin/sh", "-c", ENTER, "sh", *self.group.doors, "--"] if self.group else []
+        return ["/bin/sh", "-c", ENTER, "sh", *(self.group.doors if self.group else []), "--"]
 
     def _own_folders(self) -> list[str]:
         """All that can be written to, together as large as the job may fill."""

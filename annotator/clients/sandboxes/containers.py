@@ -12,7 +12,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from annotator.clients.sandboxes import following, groups
-from annotator.clients.sandboxes.bubble import CONFIGURATION, FIRST_USER, OPEN_FILES, PATH, USERS, WORK, unshelled
+from annotator.clients.sandboxes.bubble import (
+    CONFIGURATION,
+    FIRST_TO_GO,
+    FIRST_USER,
+    OPEN_FILES,
+    PATH,
+    USERS,
+    WORK,
+    unshelled,
+)
 from annotator.clients.sandboxes.bubblewrap import first_line, refuse_unfit
 from annotator.clients.sandboxes.engine import HOST, Engine, owner
 from annotator.clients.sandboxes.job import Ended, Heard, How, Job, Refused, Stopped
@@ -80,7 +89,9 @@ class Containers:
         """Made, not yet started; gone afterwards, whatever happens."""
         made = f"concord-{job.name[:80]}-{secrets.token_hex(4)}"
         try:
-            self.engine.told("create", "--name", made, *self.line(job, folder), image, "-c", BEGIN, "sh", *job.command)
+            self.engine.told(
+                "create", "--name", made, *self.line(job, folder), image, "-c", BEGIN, "sh", *_command(job)
+            )
             yield made
         finally:
             self.engine.remove(made)
@@ -102,14 +113,18 @@ class Containers:
             f"--shm-size={shared}m",
             f"--tmpfs=/tmp:rw,exec,nosuid,nodev,mode=1777,size={limits.disk_mb - shared}m",
         ]
-        line += ["--log-driver=none", "--pull=never", *(f"--label={label}" for label in owner(limits.seconds))]
+        line += [
+            f"--oom-score-adj={FIRST_TO_GO}",
+            "--log-driver=none",
+            "--pull=never",
+            *(f"--label={label}" for label in owner(limits.seconds)),
+        ]
         line += [f"--volume={folder}/job:/job:ro"]
         line += [f"--volume={path}:{path}:ro" for path in job.reads]
         line += [] if job.image else _host(folder, user)
-        variables = {"HOME": WORK, **({} if job.image else {"PATH": PATH}), **job.variables}
         if job.devices:
             line += self.engine.devices(job.devices)
-            variables["CUDA_VISIBLE_DEVICES"] = ",".join(job.devices)
+        variables = _variables(job) if job.image else {"PATH": PATH}
         return line + [f"--env={name}={value}" for name, value in variables.items()]
 
 
@@ -134,6 +149,18 @@ class Use:
         self.most = max(self.most, self.group.held_mb())
         self.cpu = max(self.cpu or 0.0, self.group.cpu_seconds() or 0.0)
         return self.group.was_full()
+
+
+def _variables(job: Job) -> dict[str, str]:
+    devices = {"CUDA_VISIBLE_DEVICES": ",".join(job.devices)} if job.devices else {}
+    return {"HOME": WORK, **({} if job.image else {"PATH": PATH}), **job.variables, **devices}
+
+
+def _command(job: Job) -> list[str]:
+    """An image's own variables belong to its environment; without one there are only the job's."""
+    if job.image:
+        return list(job.command)
+    return ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in _variables(job).items()), *job.command]
 
 
 @contextmanager

@@ -10,9 +10,9 @@ BASE = Path(sys.base_prefix)
 READS = () if BASE.is_relative_to("/usr") else (BASE,)
 
 
-def python(sandbox: Sandbox, script: str, *arguments: str, name: str = "test", **asked) -> Ended:
+def python(sandbox: Sandbox, script: str, *arguments: str, also=(), **asked) -> Ended:
     """A Python script, with limits by name."""
-    return run(sandbox, str(PYTHON), "-I", "script.py", *arguments, files={"script.py": script}, name=name, **asked)
+    return run(sandbox, str(PYTHON), "-I", "script.py", *arguments, files={"script.py": script, **dict(also)}, **asked)
 
 
 def run(sandbox: Sandbox, *command: str, files=(), heard=lambda *_: None, stopped=lambda: False, **asked) -> Ended:
