@@ -134,6 +134,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-imports": {"task": "annotator.intake.tasks.sweep", "schedule": 30.0},
     "sweep-harvests": {"task": "annotator.collection.tasks.sweep", "schedule": 30.0},
     "sweep-comparisons": {"task": "annotator.collection.tasks.sweep_comparisons", "schedule": 30.0},
+    "sweep-figures": {"task": "annotator.analysis.tasks.sweep", "schedule": 30.0},
     "refresh-harvests": {"task": "annotator.collection.tasks.refresh", "schedule": 600.0},
     "sweep-runs": {"task": "annotator.reproduction.tasks.sweep", "schedule": 15.0},
     "sweep-releases": {"task": "annotator.publication.tasks.sweep", "schedule": 30.0},

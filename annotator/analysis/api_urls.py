@@ -1,10 +1,14 @@
-"""REST addresses of final labels and their counts."""
+"""REST addresses of final labels, their counts, tables and figures."""
 
 from django.urls import path
 
-from annotator.analysis import api
+from annotator.analysis import api, figure_api
 
 urlpatterns = [
     path("studies/<slug:slug>/finals/", api.Finals.as_view()),
     path("studies/<slug:slug>/tables/", api.Tables.as_view()),
+    path("studies/<slug:slug>/tables/<slug:kind>/", figure_api.OneTable.as_view()),
+    path("studies/<slug:slug>/figures/", figure_api.Figures.as_view()),
+    path("studies/<slug:slug>/figures/<slug:key>/", figure_api.OneFigure.as_view()),
+    path("studies/<slug:slug>/figures/<slug:key>/figure.<slug:format_>", figure_api.FigureFile.as_view()),
 ]

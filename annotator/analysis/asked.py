@@ -29,11 +29,12 @@ CHOICES: Final[dict[str, dict[str, str]]] = {
     "period": {"month": "By month", "quarter": "By quarter"},
     "moment": {"merged": "When merged", "closed": "When closed"},
     "show": {"counts": "Counts", "rows": "Row shares", "columns": "Column shares", "lift": "Lift"},
+    "shape": {"auto": "Bars, or a heat map of many", "bars": "Bars", "heat": "Heat map"},
     "order": {"frequency": "Most frequent first", "codebook": "As in the codebook", "name": "By name"},
     "colours": {"colour": "Colours", "grey": "Greys"},
     "fill": {"solid": "Solid", "hatched": "Hatched, for print"},
 }
-LOOKS = ("title", "show", "order", "colours", "fill")
+LOOKS = ("title", "show", "shape", "order", "colours", "fill")
 LONGEST_TITLE, LONGEST_NAME, MOST_PUBLISHED = 200, 200, 200
 
 
@@ -52,6 +53,7 @@ class Asked:
     period: str = "month"
     moment: str = "merged"
     show: str = "counts"
+    shape: str = "auto"
     order: str = "frequency"
     colours: str = "colour"
     fill: str = "solid"

@@ -1,12 +1,12 @@
 """Two studies side by side, for replications: shares, ranks, and how they differ."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from annotator.analysis.asked import Asked
 from annotator.analysis.left_out import left_out
 from annotator.analysis.queries import Question
 from annotator.analysis.reading import Reading
-from annotator.analysis.sheets import COUNT, NUMBER, SHARE, Column, Sheet, Test, ranks
+from annotator.analysis.sheets import COUNT, SHARE, Column, Sheet, Test, ranks
 from annotator.codebook.models import Category
 from annotator.stats.correlation import spearman
 from annotator.stats.shares import Share, difference, share_of
@@ -35,7 +35,7 @@ def side_of(study: Study, asked: Asked, facet: str) -> tuple[Side, Question]:
 def comparison(study: Study, asked: Asked, *, other: Study | None = None) -> Sheet:
     """Categories are the same by name, whatever its case, or by a further name that this study's codebook knows."""
     here, question = side_of(study, asked, asked.by)
-    there = _other_side(asked, other)
+    there = _other_side(asked, other, study.title)
     names = matched(question, here, there)
     pairs = [(name, here.counts.get(mine, 0), there.counts.get(theirs, 0)) for name, mine, theirs in names]
     pairs.sort(key=lambda row: (-row[1], -row[2], row[0].casefold()))
@@ -55,7 +55,7 @@ def comparison(study: Study, asked: Asked, *, other: Study | None = None) -> She
             Column("other_bugs", there.title, COUNT), Column("other_share", "Share", SHARE),
             Column("other_low", "from", SHARE), Column("other_high", "to", SHARE), Column("other_rank", "Rank", COUNT),
             Column("difference", "Difference", SHARE), Column("difference_low", "from", SHARE),
-            Column("difference_high", "to", SHARE), Column("rank_difference", "Ranks apart", NUMBER),
+            Column("difference_high", "to", SHARE), Column("rank_difference", "Ranks apart", COUNT),
         ),
         rows=tuple(rows),
         left_out=left_out(study, asked.labels, [question], here.n),
@@ -70,12 +70,13 @@ def comparison(study: Study, asked: Asked, *, other: Study | None = None) -> She
     )  # fmt: skip
 
 
-def _other_side(asked: Asked, other: Study | None) -> Side:
+def _other_side(asked: Asked, other: Study | None, here: str) -> Side:
     if asked.published:
         return Side(asked.published_as or "Published", sum(asked.published.values()), dict(asked.published))
     if other is None:
         raise BadInput("There is no such study to compare with.")
-    return side_of(other, asked, asked.across or asked.by)[0]
+    side = side_of(other, asked, asked.across or asked.by)[0]
+    return replace(side, title=f"{side.title} ({other.slug})") if side.title == here else side
 
 
 def matched(question: Question, here: Side, there: Side) -> list[tuple[str, str, str]]:

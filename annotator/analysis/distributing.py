@@ -25,8 +25,8 @@ WEIGHTED = (
 SHARED = (Column("shared_low", "by pull request, from", SHARE), Column("shared_high", "to", SHARE))
 
 
-def distribution(study: Study, asked: Asked, *, whole: bool = False) -> Sheet:
-    """Of one facet. `whole` adds what takes a worker: intervals by pull request, and what other labels would change."""
+def distribution(study: Study, asked: Asked, *, whole: bool = False, resamples: bool = False) -> Sheet:
+    """Of one facet. `whole` adds what other labels would change, `resamples` intervals by pull request."""
     reading = Reading(study, asked.labels, level=asked.level)
     question = reading.question(asked.by)
     counts = reading.categories(question)
@@ -42,7 +42,7 @@ def distribution(study: Study, asked: Asked, *, whole: bool = False) -> Sheet:
         heads += WEIGHTED
         _beside(columns, pools)
         notes.append("The pools of the sample's strata differ in size: weighted by them, shares are of all pools.")
-    if whole and (intervals := by_pull_request(reading, question, counts)):
+    if resamples and (intervals := by_pull_request(reading, question, counts)):
         heads += SHARED
         _beside(columns, [list(intervals.get(code.id, (None, None))) for code in codes])
         notes.append("Bugs share pull requests: the interval by pull request draws whole ones anew, 2000 times.")

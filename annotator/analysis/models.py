@@ -30,6 +30,8 @@ class Drawing(models.Model):
     drawn_of = models.CharField(max_length=64, blank=True)  # digest of the input that this one shows
     data: "models.JSONField[Any, Any]" = models.JSONField(null=True)  # every number it shows, with its n
     svg = models.TextField(blank=True)
+    pdf = models.BinaryField(default=b"")
+    png = models.BinaryField(default=b"")
     lease_until = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(auto_now_add=True)
     drawn_at = models.DateTimeField(null=True)

@@ -21,9 +21,13 @@ PLAIN: dict[str, Callable[[Study, Asked], Sheet]] = {
 
 
 def numbers(study: Study, asked: Asked, *, whole: bool = False, simulate: MONTE_CARLO | None = None) -> Sheet:
-    """Counted now. `whole` adds what is dearer: what other labels would change, and intervals by pull request."""
+    """Counted now. `whole` adds what is dearer: what other labels would change.
+
+    `simulate` is given by workers and commands, and brings with it what takes large libraries: the exact test of large
+    tables, and intervals by pull request.
+    """
     if asked.kind == kinds.DISTRIBUTION:
-        return distribution(study, asked, whole=whole)
+        return distribution(study, asked, whole=whole, resamples=simulate is not None)
     if asked.kind == kinds.CROSS:
         return cross(study, asked, whole=whole, simulate=simulate)
     if asked.kind == kinds.COMPARISON:

@@ -70,3 +70,25 @@ TABLES = {
     },
     "required": ["study", "labels", "bugs", "facets", "rollup", "by_repository", "crosstabs", "spearman"],
 }
+SHEET = {
+    "type": "object",
+    "description": "A table: rows in order, by the columns. Shares are 0 to 1; null where a number is undefined.",
+    "properties": {
+        "kind": {"type": "string"},
+        "title": {"type": "string"},
+        "labels": {"type": "string"},
+        "n": {"type": "integer", "description": "bugs that it counts"},
+        "unit": {"type": "string"},
+        "left_out": COUNTS,
+        "is_many": {"type": "boolean"},
+        "columns": {
+            "type": "array",
+            "items": {"type": "object", "additionalProperties": {"type": "string"}},
+        },
+        "rows": {"type": "array", "items": {"type": "array", "items": {}}},
+        "tests": {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+        "turns": {"type": "array", "items": {"type": "object", "additionalProperties": True}},
+        "notes": {"type": "array", "items": {"type": "string"}},
+    },
+    "required": ["kind", "title", "labels", "n", "unit", "left_out", "columns", "rows", "tests", "turns", "notes"],
+}

@@ -2,10 +2,15 @@
 
 from django.urls import path
 
-from annotator.analysis import views
+from annotator.analysis import figure_views, views
 
 app_name = "analysis"
 urlpatterns = [
     path("analysis/", views.distributions, name="distributions"),
     path("analysis/table.csv", views.table, name="table"),
+    path("analysis/tables/<slug:kind>/", views.table_page, name="table_page"),
+    path("analysis/tables/<slug:kind>/table.<slug:format_>", views.table_file, name="table_file"),
+    path("analysis/figures/", figure_views.figures, name="figures"),
+    path("analysis/figures/<slug:key>/", figure_views.figure, name="figure"),
+    path("analysis/figures/<slug:key>/figure.<slug:format_>", figure_views.figure_file, name="figure_file"),
 ]

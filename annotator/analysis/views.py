@@ -1,25 +1,42 @@
-"""Distributions of the labels: by facet, across another facet or the repositories."""
+"""The analysis: every facet's distribution, each table on a page of its own, and tables as files."""
 
-import csv
-from collections.abc import Iterator
 from typing import Any
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from annotator.adjudication.models import Dispute
-from annotator.analysis import figures
+from annotator.analysis import asked as kinds
+from annotator.analysis.asked import CHOICES, KINDS, REPOSITORY, Asked, read_asked
+from annotator.analysis.formats import FORMATS
+from annotator.analysis.kept import drawn_among
 from annotator.analysis.labels import FINAL, UNANIMOUS, raters_with_labels
-from annotator.analysis.tables import REPOSITORY, Tables, tables
+from annotator.analysis.layout import Section, section
+from annotator.analysis.numbers import numbers
+from annotator.analysis.tables import Tables
+from annotator.analysis.tables import tables as all_tables
+from annotator.analysis.writing import as_lines, written
+from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
-from annotator.web.spreadsheets import safe_row
+
+LIVE = 20_000  # bugs
+OPTIONS = {
+    kinds.DISTRIBUTION: ("level", "order"),
+    kinds.CROSS: ("level", "show", "order"),
+    kinds.CORRELATION: ("level",),
+    kinds.ASSOCIATION: ("level",),
+    kinds.TREND: ("level", "period", "moment"),
+    kinds.TIME: ("level",),
+    kinds.COMPARISON: ("level",),
+    kinds.AGREEMENT: (),
+}
 
 
-def asked(request: HttpRequest, name: str) -> str:
-    return request.GET.get(name, "")
+def sent(request: HttpRequest) -> dict[str, str]:
+    return {name: str(value) for name, value in request.GET.items() if value}
 
 
 @login_required
@@ -27,22 +44,43 @@ def asked(request: HttpRequest, name: str) -> str:
 def distributions(request: HttpRequest, slug: str) -> HttpResponse:
     """Every facet's distribution, or one facet across another."""
     study = study_for(request.user, slug)
-    choice, by, across = asked(request, "labels") or FINAL, asked(request, "by"), asked(request, "across")
+    asked = sent(request)
+    choice = asked.get("labels", FINAL)
     read = Tables(study, choice)
     used = read.used()
-    context: dict[str, Any] = {
+    if asked.get("by") and asked.get("across"):
+        return table_page(request, slug, kinds.CROSS)
+    wanted = [read.named(asked["by"])] if asked.get("by") else used
+    more = {name: asked[name] for name in OPTIONS[kinds.DISTRIBUTION] if name in asked} | {"labels": choice}
+    whole = bool(asked.get("by")) and is_small(study)
+    sections = [shown(study, read_asked(kinds.DISTRIBUTION, more | {"by": q.key}), whole=whole) for q in wanted]
+    context = around(study, kinds.DISTRIBUTION, choice=choice, chosen=asked) | {
+        "facets": used,
+        "disputes": Dispute.objects.filter(study=study, is_open=True).count(),
+        "sections": sections,
+        "drawn": drawn_among(study, [one.asked for one in sections]),
+    }
+    return render(request, "analysis/distributions.html", context)
+
+
+def shown(study: Study, asked: Asked, *, whole: bool = False) -> Section:
+    return section(study, asked, numbers(study, asked, whole=whole))
+
+
+def around(study: Study, kind: str, *, choice: str, chosen: dict[str, str]) -> dict[str, Any]:
+    """What every page of the analysis needs: its tabs, and what may be chosen."""
+    return {
         "study": study,
+        "kind": kind,
+        "kinds": KINDS,
         "choice": choice,
         "choices": choices(study),
-        "facets": used,
-        "by": by,
-        "across": across,
-        "disputes": Dispute.objects.filter(study=study, is_open=True).count(),
-        "distributions": figures.distributions_of(read),
+        "options": {name: CHOICES[name] for name in OPTIONS[kind]},
+        "chosen": chosen,
+        "by": chosen.get("by", ""),
+        "across": chosen.get("across", ""),
+        "formats": FORMATS,
     }
-    if by and across:
-        context["cross"] = cross(read, by, across)
-    return render(request, "analysis/distributions.html", context)
 
 
 def choices(study: Study) -> list[tuple[str, str]]:
@@ -50,37 +88,75 @@ def choices(study: Study) -> list[tuple[str, str]]:
     return [(FINAL, "Final labels"), (UNANIMOUS, "Unanimous labels"), *raters]
 
 
-def cross(read: Tables, by: str, across: str) -> figures.Cross:
-    if across == REPOSITORY:
-        return figures.across_repositories(read, read.named(by))
-    return figures.across(read, read.named(by), read.named(across))
+@login_required
+@require_GET
+def table_page(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
+    """One table with its picture, its tests, and what other labels would change."""
+    study = study_for(request.user, slug)
+    if kind not in KINDS:
+        raise Http404("There is no such table.")
+    if kind == kinds.DISTRIBUTION:
+        return distributions(request, slug)
+    given = sent(request)
+    used = Tables(study).used()
+    given = with_defaults(kind, given, [question.key for question in used])
+    context = around(study, kind, choice=given.get("labels", FINAL), chosen=given)
+    context |= {"facets": used, "others": others(request, study)}
+    if is_asked(kind, given):
+        asked = allowed(request, read_asked(kind, given))
+        one = shown(study, asked, whole=is_small(study) or "others" in given)
+        context |= {"section": one, "drawn": drawn_among(study, [asked]), "is_small": is_small(study)}
+    return render(request, "analysis/table.html", context)
+
+
+def is_small(study: Study) -> bool:
+    """Whether a page says unasked what other labels would change."""
+    return Bug.objects.filter(study=study)[LIVE : LIVE + 1].count() == 0
+
+
+def with_defaults(kind: str, given: dict[str, str], facets: list[str]) -> dict[str, str]:
+    """Whoever names no facet sees the first, across the repositories."""
+    if not facets or kind in (kinds.ASSOCIATION, kinds.AGREEMENT):
+        return given
+    found = {"by": facets[0]} | given
+    return ({"across": REPOSITORY} | found) if kind == kinds.CROSS else found
+
+
+def is_asked(kind: str, given: dict[str, str]) -> bool:
+    if kind == kinds.COMPARISON and not given.get("other"):
+        return False
+    return all(given.get(name) for name in kinds.NEEDED[kind])
+
+
+def others(request: HttpRequest, study: Study) -> list[Study]:
+    """Studies to compare with: the viewer's own."""
+    return list(Study.objects.of(request.user).exclude(pk=study.pk).order_by("title"))
+
+
+def allowed(request: HttpRequest, asked: Asked) -> Asked:
+    """A comparison is for members of both studies; for others the second one does not exist."""
+    if asked.other:
+        study_for(request.user, asked.other)
+    return asked
+
+
+@login_required
+@require_GET
+def table_file(request: HttpRequest, slug: str, kind: str, format_: str) -> HttpResponse:
+    """The same table as LaTeX, Markdown, CSV or JSON."""
+    study = study_for(request.user, slug)
+    if kind not in KINDS or format_ not in FORMATS:
+        raise Http404("There is no such table.")
+    asked = allowed(request, read_asked(kind, sent(request)))
+    return written(study, asked, numbers(study, asked), format_)
 
 
 @login_required
 @require_GET
 def table(request: HttpRequest, slug: str) -> HttpResponse:
-    """One table as CSV, in long form: a row for each category, or for each pair that occurs."""
+    """Counts as CSV, in long form: a row for each category, or for each pair that occurs."""
     study = study_for(request.user, slug)
-    choice, by, across = asked(request, "labels") or FINAL, asked(request, "by"), asked(request, "across")
-    read = tables(study, choice=choice, by=by, across=across)
-    name = "-".join(filter(None, (study.slug, choice, by, across)))
-    response = HttpResponse(content_type="text/csv; charset=utf-8")
-    response.headers["Content-Disposition"] = (
-        f'attachment; filename="{"".join(c if c.isalnum() or c in "-_" else "-" for c in name)}.csv"'
-    )
-    csv.writer(response).writerows(map(safe_row, lines(read, across=bool(across))))
-    return response
-
-
-def lines(read: dict[str, Any], *, across: bool) -> Iterator[list[Any]]:
-    if not across:
-        yield ["facet", "category", "bugs", "with_narrower"]
-        for facet, counts in read["facets"].items():
-            totals = read["rollup"][facet]
-            for category in {**counts, **totals}:
-                yield [facet, category, counts.get(category, 0), totals.get(category, "")]
-        return
-    for title, rows in read["crosstabs"].items():
-        yield [*title.split(" × "), "bugs"]
-        for a, row in rows.items():
-            yield from ([a, b, n] for b, n in row.items())
+    asked = sent(request)
+    choice, by, across = asked.get("labels", FINAL), asked.get("by", ""), asked.get("across", "")
+    read = all_tables(study, choice=choice, by=by, across=across)
+    return as_lines(read, name="-".join(filter(None, (study.slug, choice, by, across))), across=bool(across))

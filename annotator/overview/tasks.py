@@ -11,7 +11,7 @@ from annotator.studies.models import Study
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def draw_flow(study_id: int) -> bool:
     """Draw a study's flow as PDF; drawn twice it is the same. False where the study is gone."""
-    from annotator.overview.flow_pdf import pdf_of  # a large library: a worker that draws nothing does without
+    from annotator.clients.renderer import pdf_of  # a large library: a worker that draws nothing does without
 
     study = Study.objects.filter(pk=study_id).first()
     if study is None:

@@ -18,6 +18,7 @@ BLANKS = {
     "uid": "0000000000",
     "username": "alice",
     "key": "0000000000000000",
+    "kind": "cross",
     "table": "answers",
     "format_": "csv",
     "import_number": "1",

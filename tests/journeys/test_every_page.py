@@ -16,6 +16,10 @@ from annotator.adjudication.actions import adjudicate
 from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import Dispute
+from annotator.analysis.actions import ask
+from annotator.analysis.asked import KINDS, read_asked
+from annotator.analysis.drawing import perform as draw
+from annotator.analysis.models import Drawing
 from annotator.codebook.actions import edit_category
 from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Category
@@ -70,6 +74,7 @@ def demo(live_server: Any) -> Study:
         intake.choose(row=sheet, mapping=from_document(mapping), by=cast["cedar"])
         if mapping is MAPPING:
             assert perform(intake.start(row=sheet, by=cast["cedar"]).pk)
+    draw_figures(study, cast["cedar"])
     repository = Repository.objects.get(study=study, label="tessera-dl/tessera")
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
     stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
@@ -89,6 +94,16 @@ def settle_one(study: Study, *, by: User) -> None:
     assert dispute
     given = Answer.objects.current().filter(bug=dispute.bug, facet=dispute.facet).select_related("category")[0]
     adjudicate(bug=dispute.bug, facet=dispute.facet, categories=[given.category], reason="slip", by=by)
+
+
+def draw_figures(study: Study, lead: User) -> None:
+    """Two drawn, of one and of two facets, and one that waits for a worker."""
+    for asked in (
+        read_asked("distribution", {"by": "symptom"}),
+        read_asked("cross", {"by": "symptom", "across": "stage"}),
+    ):
+        assert draw(ask(study=study, asked=asked, by=lead).pk)
+    ask(study=study, asked=read_asked("agreement", {}), by=lead)
 
 
 def known(study: Study) -> dict[str, Any]:
@@ -114,6 +129,8 @@ def known(study: Study) -> dict[str, Any]:
         "row": root.uid,
         "column": other.uid,
         "key": "no-such-key",
+        "kind": "cross",
+        "/analysis/figures/ key": figure_of(study, "cross"),
         "table": "answers",
         "format_": "csv",
         "/join/ token": secret,
@@ -138,6 +155,10 @@ def known(study: Study) -> dict[str, Any]:
     }
 
 
+def figure_of(study: Study, kind: str) -> str:
+    return Drawing.objects.get(study=study, asked__kind=kind).key
+
+
 def in_conflict(study: Study) -> int:
     return Candidate.objects.filter(study=study, screening__number=READ, outcomes=None).earliest("position").position
 
@@ -154,6 +175,10 @@ def addresses(study: Study) -> dict[str, str]:
     closed = turn_of(User.objects.get(username="alder"), CLOSED).bug.number
     return found | {
         "a closed round": f"/demo/rounds/{CLOSED}/",
+        **{f"the table {kind}": f"/demo/analysis/tables/{kind}/" for kind in KINDS},
+        "a facet across the repositories": "/demo/analysis/tables/cross/?by=stage&across=repository&show=rows",
+        "one facet alone": "/demo/analysis/?by=symptom",
+        "a figure that waits": f"/demo/analysis/figures/{figure_of(study, 'agreement')}/",
         "a closed turn": f"/demo/rounds/{CLOSED}/bugs/{closed}/",
         "agreement of an open round": f"/demo/agreement/{OPEN}/",
         "adjudication of an open round": f"/demo/adjudication/bugs/{values['bug']}/",

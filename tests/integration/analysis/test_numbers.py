@@ -6,12 +6,14 @@ import random
 from collections import Counter
 
 import pytest
+from scipy.stats import fisher_exact
 
 from annotator.adjudication.models import Resolution
 from annotator.analysis.asked import read_asked
 from annotator.analysis.numbers import numbers
 from annotator.analysis.relating import quantile
 from annotator.analysis.sheets import sheet_of
+from annotator.analysis.simulating import monte_carlo
 from annotator.codebook.models import Category
 from annotator.collection.models import Repository
 from annotator.labeling.models import Assignment
@@ -235,14 +237,31 @@ def test_share_is_weighted_where_strata_come_from_unequal_pools(study, lee):
 
 def test_interval_by_pull_request_stands_where_bugs_share_one(settled):
     study, _ = settled
-    assert "shared_low" not in ask(study, "distribution", whole=True, by="cause").records()[0]
+    asked = read_asked("distribution", {"by": "cause"})
+    assert "shared_low" not in numbers(study, asked, simulate=monte_carlo).records()[0]
     first = Bug.objects.filter(study=study).order_by("number")[0]
     twin = Bug.objects.create(study=study, item=first.item, ordinal=2, number=900)
     settle(study, twin, {"cause": "type"})
-    whole = ask(study, "distribution", whole=True, by="cause")
-    for row in whole.records():
+    drawn = numbers(study, asked, simulate=monte_carlo)
+    for row in drawn.records():
         assert row["shared_low"] < row["share"] < row["shared_high"]
-    assert whole == ask(study, "distribution", whole=True, by="cause")
+    assert drawn == numbers(study, asked, simulate=monte_carlo)
+    assert "shared_low" not in numbers(study, asked).records()[0]
+
+
+def test_large_tables_are_tested_by_drawing_tables_and_the_same_each_time(settled):
+    study, _ = settled
+    asked = read_asked("cross", {"by": "cause", "across": "stage"})
+    assert [test.name for test in numbers(study, asked).tests] == ["Chi-square"]
+    chi, simulated = numbers(study, asked, simulate=monte_carlo).tests
+    assert simulated.name == "Fisher, Monte Carlo"
+    assert simulated.p == pytest.approx(chi.p, abs=0.05)
+    assert numbers(study, asked, simulate=monte_carlo).tests[1] == simulated
+
+
+@pytest.mark.parametrize("table", [[[8, 2], [1, 9]], [[30, 28], [25, 31]], [[3, 0], [0, 4]]])
+def test_drawn_tables_give_the_exact_p(table):
+    assert monte_carlo(table) == pytest.approx(fisher_exact(table).pvalue, abs=0.01)
 
 
 def test_totals_of_broader_categories_stand_beside_and_top_level_counts_them(study):

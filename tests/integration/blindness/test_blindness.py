@@ -18,6 +18,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotator.accounts.models import User
+from annotator.analysis.actions import ask
+from annotator.analysis.asked import KINDS, read_asked
+from annotator.analysis.drawing import perform
+from annotator.analysis.models import Drawing
 from annotator.codebook.actions import add_category, edit_facet, remove_category
 from annotator.codebook.changes import CategoryChange, FacetChange
 from annotator.labeling.actions import note_further_bug, park, save_draft, skip, submit
@@ -98,6 +102,8 @@ def world(db: Any) -> World:
     screen(read, bob, {1: "in", 2: "E1"})
     screening.close(screening=read, by=people["lee"])
     make_screening(study, reviewers=raters, by=people["lee"], name="Reading", count=2)
+    figure = ask(study=study, asked=read_asked("distribution", {"by": "cause"}), by=people["lee"])
+    assert perform(figure.pk)
     draw_sample(study=study, name="Main sample", rule=Rule(), seed=1, by=people["lee"])
     now_open = make_round(
         study, bugs=bugs[2:], raters=raters, by=people["lee"], name="Round 1", gate_coefficient="kappa"
@@ -220,8 +226,9 @@ def values(world: World) -> dict[str, list[Any]]:
         "name": ["box-1"],
         "table": ["answers", "finals", "bugs", "history", "side_by_side"],
         "format_": ["csv", "jsonl"],
-        "key": ["no-such-key"],
         "file": ["finals.csv", "answers.jsonl"],
+        "key": ["no-such-key", Drawing.objects.get().key],
+        "kind": list(KINDS),
         "identity": [quote(world.bugs[0].item.identity)],
     }
 

@@ -5,10 +5,10 @@ from xml.etree import ElementTree
 import pytest
 from django.core.cache import cache
 
+from annotator.clients.renderer import pdf_of
 from annotator.overview import flow_files, tasks
 from annotator.overview.flow import flow_of
 from annotator.overview.flow_drawing import NARROW, WIDE, drawing_of, svg_of
-from annotator.overview.flow_pdf import pdf_of
 from annotator.sampling.actions import draw_sample, leave, take_up
 from annotator.sampling.models import Bug
 from annotator.sampling.rules import Rule

@@ -50,6 +50,6 @@ class Command(Base):
 def drawn(study: Study, flow: Flow, format_: str) -> bytes:
     if format_ != PDF:
         return made(study, flow, format_)
-    from annotator.overview.flow_pdf import pdf_of  # a large library, for those who want it
+    from annotator.clients.renderer import pdf_of  # a large library, for those who want it
 
     return pdf_of(svg_of(flow, title=study.title))

@@ -1,12 +1,13 @@
-"""PDF of a picture, the same bytes each time. Only for workers and commands: the library is large.
+"""Pictures from Vega-Lite specifications and from each other, the same bytes each time. Only for workers and commands.
 
-The library numbers fonts, and what belongs to them, in an order of chance. Here they are put in the order of their
-names, and all objects in the order in which the page leads to them.
+The library is large, and it numbers things in an order of chance. In a PDF, fonts are put in the order of their names
+here, and all objects in the order in which the page leads to them; in an SVG, ids in the order in which they are met.
 """
 
 import re
 import zlib
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 import vl_convert
 
@@ -16,11 +17,28 @@ REFERENCE = re.compile(rb"(\d+) 0 R\b")
 FONTS = re.compile(rb"/Font <<(.*?)>>", re.DOTALL)
 FONT = re.compile(rb"/(fo\d+) (\d+) 0 R")
 NAME = re.compile(rb"/BaseFont /(\S+)")
+RESOURCES = re.compile(rb"(?<=/Pattern <<)((?:\s*/po\d+ \d+ 0 R)+)(?=\s*>>)")
+RESOURCE = re.compile(rb"/po(\d+) \d+ 0 R")
+IDS = re.compile(r'(?<=id=")(clip|gradient_)\d+(?=")')
+VEGA_LITE: Final = "5.20"
+PNG_SCALE: Final = 2.0  # pixels a unit: sharp at the width of a column
 
 
 class Object(NamedTuple):
     head: bytes  # its dictionary
     stream: bytes | None
+
+
+def svg_of(spec: Mapping[str, Any]) -> str:
+    """Of a Vega-Lite specification that holds its own data: nothing is fetched."""
+    svg = vl_convert.vegalite_to_svg(dict(spec), vl_version=VEGA_LITE, allowed_base_urls=[])
+    for place, found in enumerate(dict.fromkeys(match[0] for match in IDS.finditer(svg))):
+        svg = re.sub(rf"\b{found}\b", f"part-{place}", svg)
+    return svg
+
+
+def png_of(svg: str) -> bytes:
+    return bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE))
 
 
 def pdf_of(svg: str) -> bytes:
@@ -30,7 +48,7 @@ def pdf_of(svg: str) -> bytes:
 def in_order(pdf: bytes) -> bytes:
     """The same document, whatever order its fonts were met in."""
     start, trailer = pdf.rpartition(b"xref\n")[0].rpartition(b"xref\n")[0], pdf.rpartition(b"trailer\n")[2]
-    objects = named_in_order(read(start))
+    objects = named_in_order({number: listed_in_order(one) for number, one in read(start).items()})
     (root, info) = (int(re.search(rb"/%s (\d+) 0 R" % key, trailer)[1]) for key in (b"Root", b"Info"))  # type: ignore[index]  # every PDF has both
     numbers: dict[int, int] = {}
     for first in (root, info):
@@ -52,6 +70,16 @@ def read(pdf: bytes) -> dict[int, Object]:
             end = pdf.index(b"endobj", begin + length)
         at = end
     return found
+
+
+def listed_in_order(one: Object) -> Object:
+    """Patterns have names in the order of their use, and are listed in one of chance."""
+
+    def sort(found: re.Match[bytes]) -> bytes:
+        entries = sorted(RESOURCE.finditer(found[0]), key=lambda entry: int(entry[1]))
+        return b"\n      " + b"\n      ".join(entry[0] for entry in entries)
+
+    return one._replace(head=RESOURCES.sub(sort, one.head))
 
 
 def named_in_order(objects: dict[int, Object]) -> dict[int, Object]:

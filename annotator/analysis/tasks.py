@@ -1,0 +1,23 @@
+"""Background work of the analysis."""
+
+from celery import shared_task
+
+from annotator.analysis import drawing
+from annotator.web.wake import wake
+
+DRAW = "annotator.analysis.tasks.draw"
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def draw(drawing_id: int) -> bool:
+    """Draw one figure where its numbers have changed; safe when delivered twice."""
+    return drawing.perform(drawing_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def sweep() -> int:
+    """Find figures that nobody was woken for."""
+    waiting = drawing.left_waiting()
+    for drawing_id in waiting:
+        wake(DRAW, drawing_id)
+    return len(waiting)
