@@ -8,9 +8,10 @@ import os
 import re
 import secrets
 import sys
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
@@ -34,6 +35,7 @@ class Bubblewrap:
     """The sandbox of machines without a container engine."""
 
     nodes: Nodes = no_nodes
+    gpu_used_mb: Callable[[Sequence[str]], float] | None = None  # of these devices now
     uses_groups: bool = True  # where they can be had; else what a run holds is watched from outside
     name: str = "local"
 
@@ -66,8 +68,12 @@ class Bubblewrap:
         with groups.group(name, memory_mb=job.limits.memory_mb, processes=job.limits.processes + OWN) as group:
             yield group
 
+    def _gpu(self, job: Job) -> "Gpu | None":
+        ask = self.gpu_used_mb
+        return Gpu(lambda: ask(job.devices)) if ask and job.devices else None
+
     def _followed(self, job: Job, start: Start, group: groups.Group | None, *, heard: Heard, stopped: Stopped) -> Ended:
-        use = Use(job.limits, group, start)
+        use = Use(job.limits, group, start, self._gpu(job))
         seen = following.follow(
             start.process, limits=job.limits, heard=heard, stopped=stopped, kill=start.kill, is_full=use.is_full
         )
@@ -81,6 +87,7 @@ class Bubblewrap:
             seconds=seen.seconds,
             cpu_seconds=use.cpu_seconds(),
             peak_mb=use.peak_mb(seen.how),
+            gpu_peak_mb=use.gpu.most if use.gpu else None,
             stdout=seen.stdout,
             stderr=seen.stderr,
         )
@@ -90,16 +97,37 @@ OWN = 3  # bubblewrap outside, bubblewrap as the first process inside, and the s
 
 
 @dataclass
+class Gpu:
+    """What a run adds to the memory in use on its devices; asked twice a second, since the driver takes its time."""
+
+    used_mb: Callable[[], float]
+    most: float = 0.0
+    looked: float = 0.0
+    before: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.before = self.used_mb()
+
+    def look(self) -> None:
+        if time.monotonic() - self.looked >= 0.5:
+            self.most = max(self.most, self.used_mb() - self.before)
+            self.looked = time.monotonic()
+
+
+@dataclass
 class Use:
     """What a run uses, by its control group, or by looking at its processes again and again."""
 
     limits: Limits
     group: groups.Group | None
     start: Start
+    gpu: "Gpu | None" = None
     most: float = 0.0
     cpu: float = 0.0
 
     def is_full(self) -> bool:
+        if self.gpu:
+            self.gpu.look()
         if self.group:
             self.most = max(self.most, self.group.held_mb())
             return self.group.was_full()

@@ -92,3 +92,14 @@ def groups_of(pid, *, after):
     after()
     found = groups.places()
     return [path for folder in (found.folders if found else []) for path in folder.glob(f"concord-{pid}-*")]
+
+
+def test_gpu_of_the_job_and_no_other_is_shown(tmp_path):
+    """With files of the system's own as pretend devices; see tests/unit/clients/test_gpu.py for the choice."""
+    cards = {"GPU-one": Path("/dev/full"), "GPU-two": Path("/dev/tty")}
+    used = iter([100.0, 900.0, *[400.0] * 1000])
+    sandbox = Bubblewrap(nodes=lambda name: [cards[name]], gpu_used_mb=lambda names: next(used))
+    script = "ls /dev/full; echo $CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER; sleep 0.2"
+    ended = run(sandbox, "sh", "-c", script, devices=("GPU-one",), gpus=1)
+    assert ended.stdout == b"/dev/full\nGPU-one PCI_BUS_ID\n"
+    assert ended.gpu_peak_mb == 800
