@@ -9,6 +9,7 @@ from typing import Any
 
 from annotator.clients.environments.spec import Environment, Lock, NoInterpreter, NotInstalled, Spec
 from annotator.clients.environments.store import interpreter_for
+from annotator.clients.gpu import NoGpu
 from annotator.clients.sandboxes.job import Ended, How, Job, Refused, Sandbox
 from annotator.clients.sandboxes.job import Limits as JobLimits
 from annotator.reproduction import oracles, recipes
@@ -16,7 +17,7 @@ from annotator.reproduction.heart import Heart
 from annotator.reproduction.ledger import Ledger, Result, Unreachable, Used, Work
 from annotator.reproduction.matching import Needs
 from annotator.reproduction.speaking import Speech
-from annotator.reproduction.workshop import NoGpu, Workshop
+from annotator.reproduction.workshop import Workshop
 
 logger = logging.getLogger(__name__)
 ALWAYS = {  # what the script says is heard at once, and its seed is in its environment

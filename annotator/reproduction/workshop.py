@@ -10,17 +10,15 @@ from typing import Any, Protocol
 
 from annotator.clients.environments import interpreters
 from annotator.clients.environments.store import Environments
+from annotator.clients.gpu import Gpus, NoGpu
 from annotator.clients.sandboxes.bubblewrap import Bubblewrap
+from annotator.clients.sandboxes.containers import Containers
 from annotator.clients.sandboxes.job import Job, Limits, Refused, Sandbox
 from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, Can, Needs, runner_for
 
 MB = 1024 * 1024
 TRIAL = Job(name="trial", command=("true",), limits=Limits(memory_mb=64))
 KEPT_MB = 20_000.0  # of environments
-
-
-class NoGpu(Exception):
-    """No device is free that has what the run needs."""
 
 
 class Devices(Protocol):
@@ -103,12 +101,13 @@ class Workshop:
 def workshop(folder: Path, *, runners: Sequence[str] = ()) -> Workshop:
     """Of this machine; `runners` narrows what it may contain scripts by."""
     wanted = runners or RUNNERS
-    sandboxes = {name: one for name, one in all_sandboxes().items() if name in wanted}
-    return Workshop(environments=Environments(folder=folder), sandboxes=sandboxes)
+    gpus = Gpus(locks=folder / "gpus")
+    sandboxes = {name: one for name, one in all_sandboxes(gpus).items() if name in wanted}
+    return Workshop(environments=Environments(folder=folder), sandboxes=sandboxes, gpus=gpus)
 
 
-def all_sandboxes() -> dict[str, Sandbox]:
-    return {LOCAL: Bubblewrap()}
+def all_sandboxes(gpus: Gpus) -> dict[str, Sandbox]:
+    return {LOCAL: Bubblewrap(nodes=gpus.nodes, gpu_used_mb=gpus.used_mb), DOCKER: Containers()}
 
 
 def _why_not(sandbox: Sandbox) -> str:

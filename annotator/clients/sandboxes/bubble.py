@@ -169,8 +169,10 @@ class Bubble:
 
 
 def tool(name: str) -> str:
-    """Its full path: a script may have one of the same name. Raises Refused where it is not here."""
-    path = shutil.which(name, path=PATH)
+    """Its full path, since a script may have one of the same name; of what runs inside, where it is seen inside.
+    Raises Refused where it is not here.
+    """
+    path = shutil.which(name, path=None if name == "bwrap" else PATH)
     if not path:
         raise Refused(f"{name} is not here: install it (Debian, Ubuntu: apt install {TOOLS[name]})")
     return path

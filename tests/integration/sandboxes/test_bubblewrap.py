@@ -57,7 +57,7 @@ def test_refused_where_the_machine_makes_no_sandboxes(monkeypatch, tmp_path):
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(bubble, "PATH", f"{tmp_path}:{bubble.PATH}")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     bubblewrap.trial.cache_clear()
     with pytest.raises(Refused, match="No permissions to create new namespace"):
         Bubblewrap().run(job(), heard=lambda *_: None, stopped=lambda: False)
