@@ -15,7 +15,7 @@ from annotator.accounts.models import User
 from annotator.adjudication.actions import adjudicate
 from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
-from annotator.adjudication.models import Dispute
+from annotator.adjudication.models import AuditPick, Dispute
 from annotator.analysis.actions import ask
 from annotator.analysis.asked import KINDS, read_asked
 from annotator.analysis.drawing import perform as draw
@@ -112,7 +112,7 @@ def known(study: Study) -> dict[str, Any]:
     make_token(user=lead, name="notebook", scopes=["read"], days=7)
     _, secret = invite(study=study, roles=["rater"], note="the third", by=lead)
     dispute = Dispute.objects.filter(is_open=True).order_by("bug__number")[0]
-    pick = Round.objects.get(number=CLOSED).audit_picks.order_by("bug__number")[0]
+    pick = AuditPick.objects.filter(acceptance__round__number=CLOSED).order_by("bug__number")[0]
     root, other = Category.objects.filter(facet__key="root_cause", parent=None).order_by("position")[:2]
     edit_category(category=root, by=lead, change=CategoryChange(include="Whatever shows it."), reason="Asked for")
     return {

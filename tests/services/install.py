@@ -21,9 +21,16 @@ def missing() -> list[str]:
         "docker.io": engine.program(),
         "nodejs": shutil.which("node"),
         "npm": shutil.which("npm"),
+        "texlive-latex-recommended": shutil.which("pdflatex") and booktabs(),
+        "poppler-utils": shutil.which("pdftotext"),
         "fonts-liberation": next(FONTS.rglob("Liberation*"), None),  # whether a page fits depends on its letters
     }
     return [package for package, found in there.items() if not found]
+
+
+def booktabs() -> str:
+    """Where TeX finds what the analysis's tables are set with; empty where it does not."""
+    return subprocess.run(["kpsewhich", "booktabs.sty"], check=False, capture_output=True, text=True).stdout.strip()
 
 
 def everything() -> None:
