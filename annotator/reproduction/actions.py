@@ -43,7 +43,9 @@ def change_recipe(*, row: Recipe, recipe: recipes.Recipe, script: str, why: str,
     script, why = checked(recipe, script), " ".join(why.split())
     if not why or len(why) > LONGEST_WHY:
         raise BadInput(f"Say why the recipe changes, in at most {LONGEST_WHY:,} characters.")
-    current = Recipe.objects.select_for_update(of=("self",)).get(study=row.study_id, number=row.number, is_current=True)
+    versions = Recipe.objects.filter(study=row.study_id, number=row.number)
+    list(versions.select_for_update(of=("self",)).values_list("pk"))  # whoever waited here looks again
+    current = versions.get(is_current=True)
     if current.pk != row.pk:
         raise Refused(f"The recipe was changed meanwhile: look at version {current.version} first.")
     if current.digest == recipes.digest(recipe.document(), script):

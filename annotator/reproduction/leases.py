@@ -21,7 +21,8 @@ from annotator.reproduction.models import Environment, Host, Log, Run
 from annotator.reproduction.recipes import digest_of
 
 LEASE = dt.timedelta(seconds=settings.RUN_LEASE)
-MOST_ATTEMPTS = 3
+MOST_ATTEMPTS = 3  # where the runner itself says what went wrong
+MOST_LOST = 10  # where workers die, which is seldom the run's doing
 PAUSE = dt.timedelta(seconds=20)  # before what failed for a fault of the moment is tried again
 LOOKED_AT = 200  # waiting runs that one claim considers
 MOST_SEQUENCES = 20_000  # pieces of one attempt's log
@@ -219,8 +220,8 @@ def lose(run_id: int, *, said: str = "Its runner was not heard of again.", at_on
     run = running.select_for_update(of=("self",)).select_related("host", "series__recipe").first()
     if run is None:
         return None
-    if len(run.faults) + 1 >= MOST_ATTEMPTS:
-        said = f"Tried {MOST_ATTEMPTS} times. {said}"
+    if len(run.faults) + 1 >= MOST_LOST:
+        said = f"Tried {MOST_LOST} times. {said}"
         _store(run, Result(outcome=Outcome.LOST, said=said), Outcome.LOST)
         return None
     _put_back(run, faults=[*run.faults, fault_of(run, Outcome.LOST, said)])
