@@ -10,6 +10,8 @@ from annotator.analysis.queries import questions_of
 from annotator.analysis.tables import tables
 from annotator.codebook.models import Codebook, Version
 from annotator.labeling.models import Round
+from annotator.publication.checklist import checklist
+from annotator.publication.methods import parts_of
 from annotator.publication.options import LICENCES, Options
 from annotator.publication.pseudonyms import Hide
 from annotator.studies.models import Deviation, Study
@@ -26,7 +28,10 @@ def contribute(path: str, make: Part) -> None:
 
 def documents_of(study: Study, options: Options, hide: Hide) -> dict[str, Any]:
     """By path, each to be written as JSON."""
+    parts = parts_of(study, hide)
     return {
+        "methods.json": [part.document() for part in parts],
+        "checklist.json": checklist(parts),
         "about.json": about(study, options),
         "codebook.json": codebook(study),
         "protocol.json": protocol(study, hide),

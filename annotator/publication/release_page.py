@@ -34,6 +34,7 @@ BESIDE = {
     "datapackage.json": "the same for Frictionless",
     "findings.json": "sentences with their numbers",
     "flow.json": "from found to settled",
+    "methods.json": "the same, part by part",
     "methods.md": "the methods paragraph",
     "protocol.json": "how labels were to be decided, deviations, rounds",
     "release.json": "number, day, hash",

@@ -112,3 +112,24 @@ class ChangesShape(serializers.Serializer[Any]):
     counts = serializers.DictField(child=serializers.IntegerField(), help_text="labels by facet: all of them")
     labels = ChangedLabel(many=True, help_text="the first 10,000")
     names = ChangedName(many=True)
+
+
+class MethodsPart(serializers.Serializer[Any]):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField()
+    missing = serializers.ListField(child=serializers.CharField())
+
+
+class ChecklistItem(serializers.Serializer[Any]):
+    source = serializers.CharField()  # type: ignore[assignment]  # a field of that name
+    number = serializers.CharField()
+    asks = serializers.CharField()
+    state = serializers.CharField(help_text="recorded, partly, missing, or in the paper")
+    where = serializers.ListField(child=serializers.CharField())
+    missing = serializers.ListField(child=serializers.CharField())
+
+
+class MethodsShape(serializers.Serializer[Any]):
+    parts = MethodsPart(many=True)
+    checklist = ChecklistItem(many=True)

@@ -2,12 +2,14 @@
 
 from django.urls import path
 
+from annotator.publication import methods_views, views
 from annotator.publication import releases_views as releases
-from annotator.publication import views
 
 app_name = "publication"
 urlpatterns = [
     path("publication/", views.exports, name="exports"),
+    path("publication/methods/", methods_views.methods, name="methods"),
+    path("publication/methods.md", methods_views.methods_file, name="methods_file"),
     path("publication/releases/", releases.releases, name="releases"),
     path("publication/releases/<int:number>/", releases.release, name="release"),
     path("publication/releases/<int:number>/changes/", releases.changes, name="changes"),

@@ -20,11 +20,12 @@ from annotator.publication.contents import aliases, tables_of
 from annotator.publication.documents import as_json, documents_of
 from annotator.publication.formats import CSV, JSONL, PARQUET, csv_pieces
 from annotator.publication.licence import licence_text
+from annotator.publication.methods import markdown
 from annotator.publication.options import Options
 from annotator.studies.models import Study
 
 FORMATS = (CSV, JSONL, PARQUET)
-SCRIPT, LICENCE = "check.py", "LICENSE.md"
+SCRIPT, LICENCE, METHODS = "check.py", "LICENSE.md", "methods.md"
 ROWS_AT_ONCE = 65_536  # in a row group
 Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
 
@@ -111,6 +112,7 @@ def write(study: Study, options: Options, folder: Path, *, tell: Tell) -> Writte
         documents = documents_of(study, options, aliases(study, options))
     files = [write_bytes(folder, path, as_json(document)) for path, document in documents.items()]
     files.append(write_bytes(folder, SCRIPT, Path(recompute.__file__).read_bytes()))
+    files.append(write_bytes(folder, METHODS, markdown(documents["methods.json"]).encode()))
     files.append(write_bytes(folder, LICENCE, licence_text(documents["about.json"]).encode()))
     files.append(write_bytes(folder, "columns.md", column_page([each.table for each in written]).encode()))
     files += [file for each in written for file in each.files.values()]

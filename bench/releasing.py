@@ -1,0 +1,83 @@
+"""A release of a large study, and the speed of a CSV export: python -m bench.releasing BUGS FOLDER. Prints JSON."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import django
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench.settings")
+django.setup()
+
+from django.db import connection  # noqa: E402
+
+from annotator.labeling.models import Answer  # noqa: E402
+from annotator.publication import queries  # noqa: E402
+from annotator.publication.columns import ANSWERS  # noqa: E402
+from annotator.publication.exports import export  # noqa: E402
+from bench import large  # noqa: E402
+
+
+def main(bugs: int, folder: Path) -> dict[str, Any]:
+    study = large.make(bugs)
+    started = time.perf_counter()
+    size = sum(len(piece) for piece in export(study, "answers", "csv").pieces)
+    taken = time.perf_counter() - started
+    floor, own = dump()
+    words = [sys.executable, "-m", "bench.releasing", "release", str(folder / "out")]
+    told: dict[str, Any] = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return told | {"export_s": taken, "export_bytes": size, "dump_s": floor, "dump_bytes": own}
+
+
+def dump() -> tuple[float, int]:
+    """The same rows by the database's own means: COPY, or the dump of sqlite3."""
+    rows = Answer.objects.current().order_by("bug__number", "rater__username", "facet__position")
+    paths = [queries.ANSWER[column.name] for column in ANSWERS if column.name in queries.ANSWER]
+    sql, params = rows.values_list(*paths).query.sql_with_params()
+    connection.ensure_connection()
+    started = time.perf_counter()
+    if connection.vendor == "postgresql":
+        sink = Counted()
+        with connection.cursor() as cursor:
+            cursor.cursor.copy_expert(f"COPY ({cursor.mogrify(sql, params).decode()}) TO STDOUT (FORMAT csv)", sink)
+        return time.perf_counter() - started, sink.size
+    words = ["sqlite3", "-csv", str(connection.settings_dict["NAME"]), sql % tuple(map(quoted, params))]
+    ended = subprocess.run(words, check=True, stdout=subprocess.PIPE)
+    return time.perf_counter() - started, len(ended.stdout)
+
+
+def quoted(value: Any) -> str:
+    return str(int(value)) if isinstance(value, int) else "'" + str(value).replace("'", "''") + "'"
+
+
+class Counted:
+    """A file that keeps nothing."""
+
+    def __init__(self) -> None:
+        self.size = 0
+
+    def write(self, data: bytes) -> int:
+        self.size += len(data)
+        return len(data)
+
+
+def release(folder: Path) -> dict[str, Any]:
+    """In a process of its own, whose largest memory is then the release's alone."""
+    from django.core.management import call_command
+
+    started = time.perf_counter()
+    call_command("release", large.SLUG, "--out", str(folder), stdout=sys.stderr)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"release_s": time.perf_counter() - started, "peak_mb": peak}
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "release":
+        print(json.dumps(release(Path(sys.argv[2]))))
+    else:
+        print(json.dumps(main(int(sys.argv[1]), Path(sys.argv[2]))))
