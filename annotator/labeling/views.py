@@ -22,6 +22,7 @@ from annotator.labeling.panel import panel_of
 from annotator.labeling.source import file_of
 from annotator.studies.access import roles_in, study_for
 from annotator.studies.models import Role, Study
+from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
 from annotator.web.numbers import whole
 
@@ -182,6 +183,7 @@ def page(
         "place": assignment.position + 1,
         "total": turns.share(round_, assignment.rater_id),
         "is_swap": is_swap(request),
+        "has_evidence": protocol_of(study).reproduction_first,
         "news": _news(request, assignment),
         **_answer_side(assignment, filled or turns.kept(assignment)),
         **_ways(study, assignment, before=before),
@@ -274,7 +276,12 @@ def read(request: Request, slug: str, number: int, bug: int) -> HttpResponse:
     """The text of a bug alone, fetched ahead."""
     study, round_, rater = rater_in(request, slug, number)
     assignment = own(round_, rater, bug)
-    context = {"source": turns.source_at(assignment), "bug_url": bug_url(study, round_, bug)}
+    context = frame_of(study, round_) | {
+        "assignment": assignment,
+        "source": turns.source_at(assignment),
+        "has_evidence": protocol_of(study).reproduction_first,
+        "bug_url": bug_url(study, round_, bug),
+    }
     return swapped(request, "labeling/_source.html", context)
 
 

@@ -22,6 +22,7 @@ STAGES = [
     ("Labeling", "labeling:rounds", "labeling"),
     ("Agreement", "agreement:trend", "agreement"),
     ("Adjudication", "adjudication:queue", "adjudication"),
+    ("Reproduction", "reproduction:recipes", "reproduction"),
     ("Analysis", "analysis:distributions", "analysis"),
     ("Publication", "publication:exports", "publication"),
 ]

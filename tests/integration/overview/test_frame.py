@@ -24,8 +24,8 @@ def test_every_stage_with_a_page_is_there_and_the_open_one_is_marked(client, stu
     client.force_login(lee)
     shown = client.get("/frameworks/adjudication/").context
     assert [place.label for place in shown["stages"]] == [
-        "Overview", "Collection", "Screening", "Sampling", "Labeling", "Agreement", "Adjudication", "Analysis",
-        "Publication",
+        "Overview", "Collection", "Screening", "Sampling", "Labeling", "Agreement", "Adjudication", "Reproduction",
+        "Analysis", "Publication",
     ]  # fmt: skip
     assert [place.label for place in shown["stages"] if place.is_current] == ["Adjudication"]
     assert [place.label for place in shown["beside"]] == ["Bugs", "Codebook", "Members", "History"]
