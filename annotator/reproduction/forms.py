@@ -188,6 +188,8 @@ def key_of(problem: str, fields: Mapping[str, Any], default: str) -> str:
 
 def field_of(problem: str, fields: Mapping[str, Any]) -> str | None:
     """The field that a refusal speaks of: “oracle, exit_code: …” or “name: …”. None: it is said above all of them."""
+    if problem.startswith("The script"):
+        return "script_text"
     place, colon, _ = problem.partition(":")
     keys = [key.strip() for key in place.split(",")] if colon else []
     if keys[:2] == ["oracle", "metric"]:
@@ -196,8 +198,6 @@ def field_of(problem: str, fields: Mapping[str, Any]) -> str | None:
         return "stdout_matches"
     if keys == ["script"]:
         return "script_name"
-    if not keys and problem.startswith("The script"):
-        return "script_text"
     if problem.startswith("Say why"):
         return "why"
     return keys[-1] if keys and keys[-1] in fields else None
