@@ -54,6 +54,7 @@ def settled_id() -> int:
         with connection.cursor() as cursor:
             cursor.execute(f"SET LOCAL lock_timeout = '{PATIENCE}'")
             cursor.execute("LOCK TABLE history_event IN SHARE MODE")
+            cursor.execute("SET LOCAL lock_timeout = DEFAULT")  # what comes later in a transaction around this may wait
     newest: int | None = Event.objects.aggregate(newest=Max("pk"))["newest"]
     return newest or 0
 

@@ -204,7 +204,7 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "comparison_state": {"state": "zz"},
     "screening_blindness": {"blindness": "zz"},
     "run_outcome": {"outcome": "zz"},
-    "facet_decided": {"decided": "by lot"},
+    "facet_decided": {"decided": "lot"},
     "category_state": {"state": "lost"},
     "acceptance_share": {"share": 1.5},
     "recipe_version_positive": {"version": 0},
