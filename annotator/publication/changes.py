@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
 from typing import IO, Any
 
+from annotator.publication.files import File
 from annotator.publication.keeping import opened
-from annotator.publication.writing import File
 
 Row = dict[str, str]
 Source = Callable[[str], AbstractContextManager[IO[bytes] | None]]  # a path to its opened file; None: there is none

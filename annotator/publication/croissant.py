@@ -5,8 +5,9 @@ from typing import Any
 from annotator.publication.citing import Named, bibtex
 from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Column, Table
 from annotator.publication.contents import HOLDS
+from annotator.publication.files import File
 from annotator.publication.formats import CSV, JSONL, PARQUET
-from annotator.publication.writing import File, TableFiles, Written
+from annotator.publication.writing import TableFiles, Written
 
 # what a word of the vocabulary stands for: most for themselves
 WORDS = (

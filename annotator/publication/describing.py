@@ -7,8 +7,9 @@ from annotator.publication.citing import Named, cff, zenodo
 from annotator.publication.croissant import croissant, datapackage
 from annotator.publication.datacard import datacard
 from annotator.publication.documents import as_json
+from annotator.publication.files import File
 from annotator.publication.recompute import RELEASE, SUMS
-from annotator.publication.writing import File, Written, write_bytes
+from annotator.publication.writing import Written, write_bytes
 
 CHANGES = "changes.json"
 

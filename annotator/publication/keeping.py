@@ -9,8 +9,8 @@ from typing import IO, Any, cast
 from django.core.files import File as Stored
 from django.core.files.storage import default_storage
 
+from annotator.publication.files import File
 from annotator.publication.models import Release
-from annotator.publication.writing import File
 
 FOLDER = "releases"
 AT_ONCE = 1 << 20

@@ -7,9 +7,9 @@ from django.http import Http404
 
 from annotator.adjudication.names import nameless_bugs
 from annotator.publication.exports import BY_NAME
+from annotator.publication.files import File
 from annotator.publication.keeping import files_of
 from annotator.publication.models import Release
-from annotator.publication.writing import File
 from annotator.studies.access import roles_in
 from annotator.studies.models import Study
 

@@ -1,6 +1,5 @@
 """What the page of a release shows, read from its own files: a later change of the study changes nothing here."""
 
-import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import Any
 from annotator.publication.citing import Named, bibtex, sentence
 from annotator.publication.contents import HOLDS
 from annotator.publication.describing import CHANGES
+from annotator.publication.frozen import document
 from annotator.publication.keeping import read
 from annotator.publication.models import Release
 from annotator.publication.reading import tells_names
@@ -104,12 +104,6 @@ def holds(path: str) -> str:
     """A table is described once: its other formats hold the same."""
     stem, _, ending = path.partition(".")
     return {"jsonl": "the same, an object a line", "parquet": "the same, typed"}.get(ending) or HOLDS.get(stem, "")
-
-
-def document(release: Release, path: str) -> Any:
-    """A JSON file of the release; None where it has none of that name."""
-    found = next((file["sha256"] for file in release.manifest if file["path"] == path), None)
-    return json.loads(read(found)) if found else None
 
 
 def cited(release: Release) -> Citation:

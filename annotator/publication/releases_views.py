@@ -15,6 +15,7 @@ from annotator.accounts.models import User
 from annotator.adjudication.names import nameless_bugs
 from annotator.publication import actions, release_page
 from annotator.publication.forms import ReleaseForm
+from annotator.publication.frozen import document
 from annotator.publication.models import Release
 from annotator.publication.options import LICENCES, usual
 from annotator.publication.reading import is_public, release_for
@@ -81,7 +82,7 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     withholds = bool(study.my_roles and nameless_bugs(study, cast(User, request.user), study.my_roles))
     changes = release_page.changes_of(found)
     checks, passed = release_page.checks_of(found)
-    about = release_page.document(found, "about.json")
+    about = document(found, "about.json")
     asked = request.GET.get("cite", "")
     way = asked if asked in dict(release_page.WAYS) else "bibtex"
     context = {
@@ -89,8 +90,8 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "release": found,
         "about": about,
         "licence": LICENCES[found.options["licence"]],
-        "rows": release_page.document(found, "release.json")["rows"],
-        "version": release_page.document(found, "codebook.json")["version"],
+        "rows": document(found, "release.json")["rows"],
+        "version": document(found, "codebook.json")["version"],
         "files": release_page.files_shown(found, withholds=withholds),
         "withholds": withholds,
         "size": sum(file["bytes"] for file in found.manifest),

@@ -133,3 +133,33 @@ class ChecklistItem(serializers.Serializer[Any]):
 class MethodsShape(serializers.Serializer[Any]):
     parts = MethodsPart(many=True)
     checklist = ChecklistItem(many=True)
+
+
+class NewFinding(serializers.Serializer[Any]):
+    sentence = serializers.CharField(max_length=2_000)
+    facet = serializers.CharField()
+    categories = serializers.ListField(child=serializers.CharField(), help_text="names or ids; those below count too")
+    across = serializers.CharField(required=False, allow_blank=True, default="", help_text="a facet, or repository")
+    within = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    labels = serializers.CharField(
+        required=False, default="final", help_text="final, unanimous, or a rater's user name"
+    )
+
+
+class ChangedFinding(NewFinding):
+    why = serializers.CharField(max_length=2_000)
+
+
+class Withdrawn(serializers.Serializer[Any]):
+    why = serializers.CharField(max_length=2_000)
+
+
+class StatedFinding(serializers.Serializer[Any]):
+    number = serializers.IntegerField(source="finding.number")
+    version = serializers.IntegerField(source="finding.version")
+    sentence = serializers.CharField(source="finding.sentence")
+    text = serializers.CharField()
+    numbers = serializers.DictField(child=serializers.JSONField())
+    asked = serializers.DictField(source="finding.asked", child=serializers.JSONField())
+    released = serializers.CharField(help_text="as the latest release has it; empty: in none")
+    has_moved = serializers.BooleanField()

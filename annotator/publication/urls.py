@@ -2,12 +2,15 @@
 
 from django.urls import path
 
-from annotator.publication import methods_views, views
+from annotator.publication import findings_views, methods_views, views
 from annotator.publication import releases_views as releases
 
 app_name = "publication"
 urlpatterns = [
     path("publication/", views.exports, name="exports"),
+    path("publication/findings/", findings_views.findings, name="findings"),
+    path("publication/findings/<int:number>/", findings_views.finding, name="finding"),
+    path("publication/findings/<int:number>/withdraw/", findings_views.withdraw, name="withdraw_finding"),
     path("publication/methods/", methods_views.methods, name="methods"),
     path("publication/methods.md", methods_views.methods_file, name="methods_file"),
     path("publication/releases/", releases.releases, name="releases"),

@@ -18,6 +18,8 @@ from annotator.publication.column_page import column_page
 from annotator.publication.columns import Table
 from annotator.publication.contents import aliases, tables_of
 from annotator.publication.documents import as_json, documents_of
+from annotator.publication.files import File, content_hash
+from annotator.publication.findings import document as findings_of
 from annotator.publication.formats import CSV, JSONL, PARQUET, csv_pieces
 from annotator.publication.licence import licence_text
 from annotator.publication.methods import markdown
@@ -28,18 +30,6 @@ FORMATS = (CSV, JSONL, PARQUET)
 SCRIPT, LICENCE, METHODS = "check.py", "LICENSE.md", "methods.md"
 ROWS_AT_ONCE = 65_536  # in a row group
 Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
-
-
-@dataclass(frozen=True)
-class File:
-    """One file of a release."""
-
-    path: str
-    sha256: str
-    bytes: int
-
-    def document(self) -> dict[str, Any]:
-        return {"path": self.path, "sha256": self.sha256, "bytes": self.bytes}
 
 
 @dataclass(frozen=True)
@@ -67,12 +57,6 @@ class Written:
     @property
     def sha256(self) -> str:
         return content_hash(self.files)
-
-
-def content_hash(files: list[File]) -> str:
-    """SHA-256 of the lines `<sha256>  <path>` of all content files, sorted by path: what `sha256sum` would print."""
-    lines = "".join(f"{file.sha256}  {file.path}\n" for file in sorted(files, key=lambda file: file.path))
-    return hashlib.sha256(lines.encode()).hexdigest()
 
 
 class Sink:
@@ -110,6 +94,8 @@ def write(study: Study, options: Options, folder: Path, *, tell: Tell) -> Writte
             written += [each] if each.rows else without_files(each, folder)
         tell(len(tables), steps, "agreement and counts")
         documents = documents_of(study, options, aliases(study, options))
+        if findings := findings_of(study, aliases(study, options)):
+            documents["findings.json"] = findings
     files = [write_bytes(folder, path, as_json(document)) for path, document in documents.items()]
     files.append(write_bytes(folder, SCRIPT, Path(recompute.__file__).read_bytes()))
     files.append(write_bytes(folder, METHODS, markdown(documents["methods.json"]).encode()))

@@ -72,3 +72,22 @@ def test_what_cannot_be_published_is_refused(closed, lee, body):
 def test_only_a_lead_asks(closed, alice, charlie):
     for person, status in ((alice, 403), (charlie, 404)):
         Interface(person).ask("post", f"{RELEASES}/", {}, status=status)
+
+
+def test_findings_are_stated_changed_and_withdrawn(closed, lee, alice):
+    url, lead = "studies/frameworks/findings", Interface(lee)
+    given = {"sentence": "{share} are wrong types ({count} of {n})", "facet": "cause", "categories": ["type"]}
+    told = lead.post(f"{url}/", given, status=201)
+    assert told[0]["text"] == "100.0 % are wrong types (6 of 6)"
+    Interface(alice).ask("post", f"{url}/", given, status=403)
+    lead.ask("post", f"{url}/", given | {"sentence": "{rate}"}, status=400)
+    changed = lead.ask("put", f"{url}/1/", given | {"sentence": "{count}", "why": "Shorter."}, status=200)
+    assert (changed[0]["version"], changed[0]["text"]) == (2, "6")
+    lead.ask("delete", f"{url}/1/", {"why": "Wrong."}, status=204)
+    assert Interface(alice).get(f"{url}/") == []
+
+
+def test_methods_are_told(closed, alice):
+    told = Interface(alice).get("studies/frameworks/methods/")
+    assert {part["name"] for part in told["parts"]} >= {"rounds", "agreement", "disagreements"}
+    assert len(told["checklist"]) == 25

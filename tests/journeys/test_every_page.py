@@ -31,6 +31,7 @@ from annotator.labeling.models import Answer, Assignment, Round
 from annotator.overview.demo import people, story
 from annotator.publication.options import Options
 from annotator.publication.releasing import make
+from annotator.publication.stating import state
 from annotator.screening.models import Candidate
 from annotator.studies.actions import invite
 from annotator.studies.models import Study
@@ -79,6 +80,8 @@ def demo(live_server: Any) -> Study:
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
     stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
     make_harvest(study, items=items, gone=2, **stated)
+    crash = {"facet": "symptom", "categories": [Category.objects.filter(facet__key="symptom")[0].name]}
+    state(study=study, sentence="{share} of bugs show it ({count} of {n}).", asked=crash, by=cast["cedar"])
     make(study, Options(), by=cast["cedar"])
     settle_one(study, by=cast["maple"])
     make(study, Options(), by=cast["cedar"])
@@ -149,6 +152,7 @@ def known(study: Study) -> dict[str, Any]:
         "/sampling/ number": 1,
         "/versions/ number": 1,
         "/publication/ number": 2,
+        "/publication/findings/ number": 1,
         "file": "finals.csv",
         "/changes/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from annotator.publication.files import File
 from annotator.publication.keeping import files_of, hand_out
 from annotator.publication.options import AUTHORS, LICENCES, TEXTS, changed, check, usual
 from annotator.publication.recompute import RELEASE
 from annotator.publication.releasing import make
-from annotator.publication.writing import File
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
 from annotator.web.errors import BadInput
