@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from annotator.publication import findings as reading
 from annotator.publication import stating
 from annotator.publication.models import Finding
-from annotator.publication.serializers import ChangedFinding, StatedFinding, NewFinding, Withdrawn
+from annotator.publication.serializers import ChangedFinding, NewFinding, StatedFinding, Withdrawn
 from annotator.studies.models import Role
 from annotator.studies.rest import StudyView
 
