@@ -1,4 +1,4 @@
-"""From found to settled, with what fell out at each step and why. It adds up, or says where it does not.
+"""From found to released, with what fell out at each step and why. It adds up, or says where it does not.
 
 What a step holds is counted from its own rows; what it should hold follows from the step before: less what was
 excluded, and with what was added. Counts come from rounds and screenings that are over.
@@ -18,6 +18,8 @@ from annotator.collection.models import Finding, Harvest, Item, Window
 from annotator.collection.saying import reason_in_words
 from annotator.overview import standing
 from annotator.overview.origins import Origins, origins_of, unaccounted
+from annotator.publication.frozen import document
+from annotator.publication.models import Release
 from annotator.sampling.models import Bug, Drawn, Sample, TopUp
 from annotator.screening import queries as screening
 from annotator.screening.models import Candidate, Screening, Vote
@@ -97,8 +99,13 @@ class Flow:
         return json.dumps(self.document(), ensure_ascii=False, indent=2) + "\n"
 
 
-def flow_of(study: Study) -> Flow:
-    return _Counting(study).flow()
+def flow_of(study: Study, *, with_release: bool = True) -> Flow:
+    """`with_release`: as far as the latest release; a release itself tells of what led to it."""
+    counting = _Counting(study)
+    counting.count()
+    if with_release:
+        counting.released()
+    return counting.flow()
 
 
 class _Counting:
@@ -114,13 +121,15 @@ class _Counting:
         self.replaced = TopUp.objects.filter(sample__study=study).count()
         self.has_bug = Q(pk__in=Bug.objects.filter(self.origins.are_bugs, study=study).values("item"))
 
-    def flow(self) -> Flow:
+    def count(self) -> None:
         self.collected()
         if self.is_screened:
             self.screened()
         if self.origins.bugs or Bug.objects.filter(study=self.study).exists() or self.has_samples:
             self.taken_up()
             self.labelled()
+
+    def flow(self) -> Flow:
         return Flow(tuple(self.steps), tuple(self.breaks()), self.replaced)
 
     def step(self, name: str, title: str, unit: str, n: int, *, added: Iterable[Part] = (), **more: Any) -> None:
@@ -287,6 +296,21 @@ class _Counting:
             self.leave([self.bugs_at(place, places) for place in left])
             done = standing.settled(self.study).count()
             self.step("settled", "Settled", BUGS, done, url=self.url("bugs:bugs", state=standing.DONE))
+
+    # --- publication
+
+    def released(self) -> None:
+        """Settled bugs of the latest release, as its own files count them."""
+        release = Release.objects.published().filter(study=self.study).order_by("-number").first()
+        if release is None or self.steps[-1].name != "settled":
+            return
+        steps = document(release, "flow.json")["steps"]
+        n = next((step["n"] for step in steps if step["name"] == "settled"), 0)
+        since = self.steps[-1].n - n
+        self.leave([Part(f"settled since release {release.number}", max(since, 0))])
+        reopened = Part("settled then, and not now", max(-since, 0))
+        url = reverse("publication:release", args=[self.study.slug, release.number])
+        self.step("released", f"In release {release.number}", BUGS, n, added=[reopened], url=url)
 
     def bugs_at(self, place: str, places: Mapping[str, int]) -> Part:
         return Part(standing.PLACES[place], places.get(place, 0), self.url("bugs:bugs", state=place))

@@ -1,4 +1,4 @@
-"""REST: the flow from found to settled."""
+"""REST: the flow from found to released."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The flow from found to settled: the page, and its files."""
+"""The flow from found to released: the page, and its files."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse

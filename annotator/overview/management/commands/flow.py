@@ -1,4 +1,4 @@
-"""From found to settled, with what fell out at each step."""
+"""From found to released, with what fell out at each step."""
 
 from pathlib import Path
 from typing import Any
