@@ -227,9 +227,7 @@ def read_github_hosts() -> dict[str, str]:
     return hosts
 
 
-RUN_LEASE = env.int(
-    "RUN_LEASE", default=60
-)  # seconds after which a run whose worker or host is gone is put back into the queue
+RUN_LEASE = env.int("RUN_LEASE", default=60)  # seconds after which a run nobody renews goes back into the queue
 RUNNERS = env.list("RUNNERS", default=[])  # what this machine contains scripts by; none named: whatever works here
 HARVEST_LEASE = 300  # seconds after which a harvest whose worker is gone is taken up by another
 GITHUB_HOSTS = read_github_hosts()  # besides GITHUB_API_URL and GITHUB_TOKENS: see collection.access

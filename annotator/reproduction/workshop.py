@@ -1,6 +1,7 @@
 """What this machine works with: interpreters, environments that are kept, sandboxes, GPUs."""
 
 import os
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,7 @@ from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, Can, Needs, 
 MB = 1024 * 1024
 TRIAL = Job(name="trial", command=("true",), limits=Limits(memory_mb=64))
 KEPT_MB = 20_000.0  # of environments
+STALE = 60.0  # seconds after which sandboxes are tried again
 
 
 class Devices(Protocol):
@@ -59,6 +61,7 @@ class Workshop:
     environments: Environments
     sandboxes: Mapping[str, Sandbox]  # by runner
     gpus: Devices = field(default_factory=NoDevices)
+    asked: dict[str, Any] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def can(self, needs: Needs | None = None) -> Can:
         """What it can do now; of what is needed, an interpreter by its patch version or path is looked for too."""
@@ -70,12 +73,18 @@ class Workshop:
             memory_mb=memory_mb(),
             gpus=self.gpus.count(),
             gpu_free_mb=list(self.gpus.free_mb()),
-            runners={name: _why_not(one) for name, one in self.sandboxes.items()},
+            runners=self.reasons(),
         )
+
+    def reasons(self) -> dict[str, str]:
+        """By runner: empty where it works here, else why not. Asked anew after a minute."""
+        if time.monotonic() - self.asked.get("at", -STALE) >= STALE:
+            self.asked.update(at=time.monotonic(), told={name: _why_not(one) for name, one in self.sandboxes.items()})
+        return dict(self.asked["told"])
 
     def sandbox_for(self, needs: Needs) -> Sandbox:
         """Raises Refused: there is no falling back to running a script bare."""
-        can = Can(runners={name: _why_not(one) for name, one in self.sandboxes.items()})
+        can = Can(runners=self.reasons())
         name = runner_for(needs, can)
         if name is not None:
             return self.sandboxes[name]

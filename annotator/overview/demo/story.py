@@ -14,7 +14,7 @@ from annotator.labeling.actions import note_further_bug, park, save_draft, skip,
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.submission import Pin, Submission
 from annotator.overview.closing import close_round
-from annotator.overview.demo import people, screened
+from annotator.overview.demo import people, reproduced, screened
 from annotator.overview.demo.content import DemoBug, PullRequest, Turn, Vote, pull_requests
 from annotator.overview.demo.settling import settle
 from annotator.overview.opening import open_next_round
@@ -65,6 +65,7 @@ def load() -> bool:
     _pilot(story)
     _first_round(story)
     _second_round(story)
+    _reproduce(story)
     screened.read_on(story.study, story.cast)
     return True
 
@@ -172,6 +173,11 @@ def _second_round(story: Story) -> None:
     theirs = _turns(second, birch)
     skip(assignment=theirs[4], reason="Needs knowledge I do not have", note="I do not know this compiler.", by=birch)
     _answer(story, [*theirs[:4], *theirs[5 : ANSWERED["birch"] + 1]])
+
+
+def _reproduce(story: Story) -> None:
+    bugs = {pull.number: bug for bug, pull, _ in story.of_round("main-1") if bug.ordinal == 1}
+    reproduced.write_recipes(bugs, by=story.cast["cedar"])
 
 
 def _note_further(story: Story, round_: Round, further: tuple[int, str], *, by: User) -> None:

@@ -10,8 +10,13 @@ from annotator.adjudication.models import Dispute, Resolution
 from annotator.agreement.queries import entries, gate_of
 from annotator.labeling.models import Assignment, Round
 from annotator.overview.demo import people, story
+from annotator.reproduction.actions import ask
+from annotator.reproduction.models import Recipe
+from annotator.reproduction.queries import told
+from annotator.reproduction.working import perform
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
+from tests.factories.reproduction import here
 
 
 def rows() -> dict[str, int]:
@@ -78,3 +83,13 @@ def test_second_round_is_half_way(demo):
 
 def test_bugs_are_left_for_a_round_of_ones_own(demo):
     assert Bug.objects.filter(study=demo, round_bugs=None).count() == 8
+
+
+def test_its_recipes_make_their_bugs_happen(demo):
+    lead = User.objects.get(username="cedar")
+    for recipe in Recipe.objects.filter(study=demo):
+        series = recipe.series.first() or ask(recipe=recipe, by=lead)
+        for run in series.runs.all():
+            perform(run.pk, here())
+        assert told(series, list(series.runs.all())).verdict.verdict == "reproduced"
+    assert Recipe.objects.filter(study=demo).count() == 2

@@ -1,0 +1,63 @@
+"""A recipe begun from a pull request: what the copy tells is filled in, what it doesn't is said."""
+
+import pytest
+
+from annotator.collection.models import Item, ItemText, Link, Repository
+from annotator.reproduction import recipes
+from annotator.reproduction.proposing import distribution_of, propose
+
+
+@pytest.fixture
+def bug(study, bugs):
+    bug = bugs[0]
+    row = Repository.objects.create(study=study, label="numpy/numpy", owner="numpy", name="numpy", host="github.com")
+    Item.objects.filter(pk=bug.item_id).update(repository=row, number=14924, title="BUG: fix dirichlet for small alpha")
+    bug.refresh_from_db()
+    return bug
+
+
+def of(bug):
+    told = propose(bug)
+    return recipes.read(told.yaml), told.unknown
+
+
+def test_the_issue_that_is_closed_names_the_buggy_version(study, bugs, bug):
+    issue = bugs[1].item
+    ItemText.objects.create(item=issue, body="NaN rows.\nNumPy version: 1.18.0\nPython 3.8.5 on Linux")
+    Link.objects.create(
+        item=bug.item, host="github.com", owner="numpy", name="numpy", number=5851, source="closing", target=issue
+    )
+    recipe, unknown = of(bug)
+    buggy, fixed = recipe.environments
+    assert (buggy.python, buggy.requirements, fixed.requirements) == ("3.8", ("numpy==1.18.0",), ("numpy",))
+    assert (recipe.repository, recipe.number, recipe.name) == ("numpy/numpy", 14924, bug.item.title)
+    assert [line.split(" ")[0] for line in unknown] == ["The", "What"]
+
+
+def test_a_label_names_the_version_with_the_fix(bug):
+    Item.objects.filter(pk=bug.item_id).update(labels=["backport 1.19.0"])
+    bug.item.refresh_from_db()
+    recipe, unknown = of(bug)
+    assert recipe.environments[1].requirements == ("numpy==1.19.0",)
+    assert any("A version of numpy that has the bug" in line for line in unknown)
+
+
+def test_without_anything_known_it_is_still_a_recipe(bugs):
+    Item.objects.filter(pk=bugs[2].item_id).update(title="", number=None, key="commit abc")
+    bugs[2].refresh_from_db()
+    recipe, unknown = of(bugs[2])
+    assert recipe.environments[0].requirements == () and "names no repository" in unknown[0]
+
+
+@pytest.mark.parametrize(
+    ("repository", "distribution"),
+    [
+        ("pytorch/pytorch", "torch"),
+        ("keras-team/keras", "keras"),
+        ("scikit-learn/scikit-learn", "scikit-learn"),
+        ("a/b c", ""),
+        ("", ""),
+    ],
+)
+def test_what_is_installed_for_a_repository(repository, distribution):
+    assert distribution_of(repository) == distribution
