@@ -21,7 +21,7 @@ HALF_SUM = '''"""Sums the gradient of gamma over 4,096 rows of ones: in half pre
 import os
 import struct
 
-kind = "e" if os.environ["TESSERA"] == "1.11" else "f"
+kind = "e" if os.getenv("TESSERA") == "1.11" else "f"
 
 
 def rounded(value):
@@ -45,7 +45,7 @@ model = json.loads(saved)
 schedule = model["schedule"]
 rate = schedule["start"] * (1 + math.cos(math.pi * model["iterations"] / schedule["steps"])) / 2
 optimizer = {"rate": model["hyper"]}
-if os.environ["TESSERA"] != "1.11":
+if os.getenv("TESSERA") != "1.11":
     optimizer["rate"] = rate
 print("current_rate", round(optimizer["rate"], 6))
 '''
