@@ -137,6 +137,7 @@ CELERY_BEAT_SCHEDULE = {
     "sweep-figures": {"task": "annotator.analysis.tasks.sweep", "schedule": 30.0},
     "refresh-harvests": {"task": "annotator.collection.tasks.refresh", "schedule": 600.0},
     "sweep-runs": {"task": "annotator.reproduction.tasks.sweep", "schedule": 15.0},
+    "sweep-label-audits": {"task": "annotator.analysis.tasks.sweep_audits", "schedule": 30.0},
     "sweep-releases": {"task": "annotator.publication.tasks.sweep", "schedule": 30.0},
     "expire-leases": {"task": "annotator.labeling.tasks.expire_leases", "schedule": 60.0},
     "seal-history": {"task": "annotator.history.tasks.seal", "schedule": 3600.0},

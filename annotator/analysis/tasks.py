@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotator.analysis import drawing
+from annotator.analysis import auditing, drawing
 from annotator.web.wake import wake
 
 DRAW = "annotator.analysis.tasks.draw"
@@ -20,4 +20,19 @@ def sweep() -> int:
     waiting = drawing.left_waiting()
     for drawing_id in waiting:
         wake(DRAW, drawing_id)
+    return len(waiting)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def audit(audit_id: int) -> bool:
+    """Look for labels to doubt, once; safe when delivered twice."""
+    return auditing.perform(audit_id)
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def sweep_audits() -> int:
+    """Find label audits that nobody was woken for."""
+    waiting = auditing.left_waiting()
+    for audit_id in waiting:
+        wake("annotator.analysis.tasks.audit", audit_id)
     return len(waiting)

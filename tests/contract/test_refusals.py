@@ -23,6 +23,7 @@ BLANKS = {
     "format_": "csv",
     "import_number": "1",
     "file": "finals.csv",
+    "rank": "1",
 }
 
 

@@ -227,6 +227,7 @@ def values(world: World) -> dict[str, list[Any]]:
         "table": ["answers", "finals", "bugs", "history", "side_by_side"],
         "format_": ["csv", "jsonl"],
         "file": ["finals.csv", "answers.jsonl"],
+        "rank": [1],
         "key": ["no-such-key", Drawing.objects.get().key],
         "kind": list(KINDS),
         "identity": [quote(world.bugs[0].item.identity)],
