@@ -84,6 +84,12 @@ class Gpus:
                 raise NoGpu("It waits for a GPU: each one here that has the memory is in use")
             yield taken.uuid
 
+    def named(self, device: str) -> str:
+        """By its UUID, which a scheduler may have told by its place; as it stands where it is not known here."""
+        devices = self.devices()
+        known = device.isdigit() and int(device) < len(devices)
+        return devices[int(device)].uuid if known else device
+
     def told(self, names: Sequence[str]) -> list[Mapping[str, Any]]:
         """Model, memory in MB, driver and CUDA of these."""
         return [asdict(device) for device in self.devices() if device.uuid in names]

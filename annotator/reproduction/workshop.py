@@ -15,7 +15,8 @@ from annotator.clients.gpu import Gpus, NoGpu
 from annotator.clients.sandboxes.bubblewrap import Bubblewrap
 from annotator.clients.sandboxes.containers import Containers
 from annotator.clients.sandboxes.job import Job, Limits, Refused, Sandbox
-from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, Can, Needs, runner_for
+from annotator.clients.sandboxes.slurm import Slurm
+from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, SLURM, Can, Needs, runner_for
 
 MB = 1024 * 1024
 TRIAL = Job(name="trial", command=("true",), limits=Limits(memory_mb=64))
@@ -111,12 +112,16 @@ def workshop(folder: Path, *, runners: Sequence[str] = ()) -> Workshop:
     """Of this machine; `runners` narrows what it may contain scripts by."""
     wanted = runners or RUNNERS
     gpus = Gpus(locks=folder / "gpus")
-    sandboxes = {name: one for name, one in all_sandboxes(gpus).items() if name in wanted}
+    sandboxes = {name: one for name, one in all_sandboxes(folder, gpus).items() if name in wanted}
     return Workshop(environments=Environments(folder=folder), sandboxes=sandboxes, gpus=gpus)
 
 
-def all_sandboxes(gpus: Gpus) -> dict[str, Sandbox]:
-    return {LOCAL: Bubblewrap(nodes=gpus.nodes, gpu_used_mb=gpus.used_mb), DOCKER: Containers()}
+def all_sandboxes(folder: Path, gpus: Gpus) -> dict[str, Sandbox]:
+    return {
+        LOCAL: Bubblewrap(nodes=gpus.nodes, gpu_used_mb=gpus.used_mb),
+        DOCKER: Containers(),
+        SLURM: Slurm(folder=folder / "slurm"),
+    }
 
 
 def _why_not(sandbox: Sandbox) -> str:

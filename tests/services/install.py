@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.services import browser, engine, postgres
+from tests.services import browser, engine, postgres, slurm
 
 FONTS = Path("/usr/share/fonts")
 QUIET = {"stdout": subprocess.DEVNULL, "env": os.environ | {"DEBIAN_FRONTEND": "noninteractive"}}
@@ -19,6 +19,8 @@ def missing() -> list[str]:
         "chromium": browser.program(),
         "bubblewrap": shutil.which("bwrap"),
         "docker.io": engine.program(),
+        "slurm-wlm": slurm.program(),
+        "munge": slurm.program(),
         "nodejs": shutil.which("node"),
         "npm": shutil.which("npm"),
         "texlive-latex-recommended": shutil.which("pdflatex") and booktabs(),

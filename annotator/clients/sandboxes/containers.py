@@ -23,7 +23,7 @@ from annotator.clients.sandboxes.bubble import (
     unshelled,
 )
 from annotator.clients.sandboxes.bubblewrap import first_line, refuse_unfit
-from annotator.clients.sandboxes.engine import HOST, Engine, owner
+from annotator.clients.sandboxes.engine import HOST, Engine, labels
 from annotator.clients.sandboxes.job import Ended, Heard, How, Job, Refused, Stopped
 
 BEGIN = f'mkdir -m 777 {WORK} && cp -R /job/. {WORK} && chmod -R a+rw {WORK} && cd {WORK} || exit 125; "$@"'
@@ -117,7 +117,7 @@ class Containers:
             f"--oom-score-adj={FIRST_TO_GO}",
             "--log-driver=none",
             "--pull=never",
-            *(f"--label={label}" for label in owner(limits.seconds)),
+            *(f"--label={label}" for label in labels(limits.seconds)),
         ]
         line += [f"--volume={folder}/job:/job:ro"]
         line += [f"--volume={path}:{path}:ro" for path in job.reads]

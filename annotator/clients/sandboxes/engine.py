@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,12 +13,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from annotator.clients.sandboxes import owners
 from annotator.clients.sandboxes.bubble import SYSTEM
 from annotator.clients.sandboxes.job import Refused
 
 LABEL = "concord.worker"
 UNTIL = "concord.until"
-SLACK = 600  # seconds after its time is over in which its own worker may still clear it away
 HOST = [Path("/", name) for name in SYSTEM]
 EMPTY = "concord-empty"
 CDI = (Path("/etc/cdi"), Path("/var/run/cdi"))
@@ -113,32 +112,13 @@ class Engine:
         form = f'{{{{.ID}}}}\t{{{{.Label "{LABEL}"}}}}\t{{{{.Label "{UNTIL}"}}}}'
         for line in self.told("ps", "--all", f"--filter=label={LABEL}", f"--format={form}").splitlines():
             container, worker, until = line.split("\t")
-            if _is_gone(worker) or float(until or 0) < time.time():
+            if owners.is_gone(worker, until=float(until or 0)):
                 self.remove(container)
 
 
-def owner(seconds: float) -> list[str]:
-    """Labels by which what is left over is found."""
-    return [f"{LABEL}={_here()}:{os.getpid()}:{_began(os.getpid())}", f"{UNTIL}={time.time() + seconds + SLACK:.0f}"]
-
-
-def _here() -> str:
-    """Among which processes a process number means something: two containers with workers count for themselves."""
-    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    return f"{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(":", "")
-
-
-def _began(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
-
-
-def _is_gone(worker: str) -> bool:
-    here, _, rest = worker.partition(":")
-    pid, _, began = rest.partition(":")
-    return here == _here() and pid.isdigit() and _began(int(pid)) != began
+def labels(seconds: float) -> list[str]:
+    """By which what is left over is found."""
+    return [f"{LABEL}={owners.here()}", f"{UNTIL}={owners.until(seconds):.0f}"]
 
 
 def _answering() -> tuple[str, ...]:
