@@ -1,5 +1,5 @@
 """Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, codebook, labelling,
-growth; default all.
+growth, sandboxes; default all.
 
 By name alone, since they take long: chaos, chaos-sqlite, release.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench import collecting, load, machine, page, report, server
+from bench import collecting, load, machine, page, report, sandboxes, server
 from bench.report import Figure
 from tests.services import broker, install, postgres
 from tests.services.chaos import compared
@@ -158,6 +158,26 @@ def codebook() -> list[Figure]:
     ]
 
 
+def starts() -> list[Figure]:
+    """A script in the sandbox beside the bare process and, where there is an engine, beside docker run."""
+    told = sandboxes.measured()
+    docker = told.docker if told.docker is not None else float("nan")
+    note(f"  bare {told.bare:.1f} ms, sandboxed {told.sandboxed:.1f} ms, docker run {docker:.0f} ms")
+    return [
+        Figure(
+            "sandbox, start over the bare process", told.overhead, "ms", 30, floor=told.bare, floor_is="bare process"
+        ),
+        Figure(
+            "kept environment, asked for until its Python ran",
+            told.environment,
+            "ms",
+            100,
+            floor=told.docker,
+            floor_is="docker run of nothing" if told.docker is not None else "no container engine here",
+        ),
+    ]
+
+
 def newcomer() -> list[Figure]:
     """What somebody has who clones the project and types make run."""
     with (
@@ -225,6 +245,7 @@ PARTS: dict[str, Callable[[], list[Figure]]] = {
     "codebook": codebook,
     "labelling": labelling,
     "growth": growth,
+    "sandboxes": starts,
 }
 # Longer than a look at the figures may take: by name alone.
 BY_NAME: dict[str, Callable[[], list[Figure]]] = {

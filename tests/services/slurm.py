@@ -62,9 +62,10 @@ class Cluster:
         self.start("slurmctld", "slurmctld", "-D")
         self.wait(lambda: "UP" in self.ask("scontrol", "ping"), "slurmctld")
 
-    def kill_controller(self) -> None:
-        self.running["slurmctld"].kill()
-        self.running["slurmctld"].wait()
+    def stop_controller(self) -> None:
+        """As for an update: it saves its state. Killed, it would forget the last jobs and start them again."""
+        self.running["slurmctld"].terminate()
+        self.running["slurmctld"].wait(30)
 
     def ask(self, *command: str) -> str:
         return subprocess.run(

@@ -36,6 +36,7 @@ OVER = {
     "PREEMPTED",
     "TIMEOUT",
 }
+CUT_SHORT = OVER - {"COMPLETED", "FAILED"}
 OWN_MB = 256  # of the program that starts the sandbox on the node
 LAG = 5.0  # seconds that a shared folder may take to show what another machine wrote
 
@@ -156,6 +157,8 @@ class Placed:
         self._listen()
         if (self.place / REFUSED).exists():
             raise Refused(f"on the node that Slurm chose: {(self.place / REFUSED).read_text()}")
+        if (state := self.state()) in CUT_SHORT:  # then what the node wrote is how it was cut short, and no result
+            return self._cut(state)
         return read_ended(self.place, out=bytes(self.kept[Stream.OUT]), err=bytes(self.kept[Stream.ERR]))
 
     def _listen(self) -> None:
@@ -185,6 +188,9 @@ class Placed:
             if self._is_there():
                 return self._told()
             time.sleep(LOOK)
+        return self._cut(state)
+
+    def _cut(self, state: str) -> Ended:
         if state == "OUT_OF_MEMORY":
             return self._bare(How.OUT_OF_MEMORY)
         log = self.place / "node.log"

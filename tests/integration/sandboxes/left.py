@@ -17,7 +17,7 @@ def running(mark: str) -> list[str]:
     return found
 
 
-def eventually(holds, seconds=10) -> bool:
+def eventually(holds, seconds=60) -> bool:
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if holds():

@@ -56,7 +56,11 @@ def test_output_exit_code_and_use_come_back(sandbox):
 
 def test_slurms_own_books_hold_the_exit_code(sandbox, cluster):
     assert run(sandbox, "sh", "-c", "exit 7", name="seven").exit_code == 7
-    assert eventually(lambda: "JobName=concord-seven" in (said := cluster.ask("scontrol", "show", "job", "-o")) and "ExitCode=7:0" in said)
+    assert eventually(
+        lambda: (
+            "JobName=concord-seven" in (said := cluster.ask("scontrol", "show", "job", "-o")) and "ExitCode=7:0" in said
+        )
+    )
 
 
 def test_it_is_contained_there_as_well(sandbox, monkeypatch):
@@ -119,7 +123,7 @@ def test_run_survives_a_restart_of_the_controller(sandbox, cluster):
     with ThreadPoolExecutor(1) as pool:
         one = pool.submit(run, sandbox, "sh", "-c", script, heard=lambda stream, piece: heard.append(piece))
         assert eventually(lambda: heard == [b"before\n"])
-        cluster.kill_controller()
+        cluster.stop_controller()
         time.sleep(1.5)
         cluster.start_controller()
         ended = one.result()
@@ -155,7 +159,7 @@ Slurm(folder=Path({str(sandbox.folder)!r})).run(job, heard=print, stopped=lambda
 
 
 def test_refused_without_a_controller(sandbox, cluster):
-    cluster.kill_controller()
+    cluster.stop_controller()
     try:
         with pytest.raises(Refused, match="controller does not answer"):
             sandbox.check(job())
