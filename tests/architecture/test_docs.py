@@ -17,6 +17,7 @@ OUTSIDE = {
     "UV_INDEX_URL",
     "PATH",
     "HOME",
+    "CUDA_VISIBLE_DEVICES",
 }  # not ours to document
 
 
