@@ -1,5 +1,5 @@
-"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, codebook, labelling,
-growth, sandboxes; default all.
+"""Measure everything once: python -m bench [PART…]. Parts: machine, transfers, harvest, codebook, analysis,
+labelling, growth, sandboxes; default all.
 
 By name alone, since they take long: chaos, chaos-sqlite, release.
 """
@@ -178,6 +178,20 @@ def starts() -> list[Figure]:
     ]
 
 
+def analysis() -> list[Figure]:
+    """1,000,000 bugs, two raters, four facets: the slowest table on each database."""
+    found = []
+    with services() as (environment, folder):
+        for name, url in (("PostgreSQL", environment["DATABASE_URL"]), ("SQLite", f"sqlite:///{folder}/large.sqlite3")):
+            told = json.loads(server.command(environment | {"DATABASE_URL": url}, "bench.analysis"))
+            note(f"  {name}: seeded in {told.pop('seed_s'):.0f} s")
+            for table, seconds in told.items():
+                note(f"  {name}, {table}: {seconds:.2f} s")
+            slowest = max(told, key=lambda table: told[table])
+            found.append(Figure(f"1,000,000 bugs, {name}: slowest table ({slowest})", told[slowest], "s", 1))
+    return found
+
+
 def newcomer() -> list[Figure]:
     """What somebody has who clones the project and types make run."""
     with (
@@ -243,6 +257,7 @@ PARTS: dict[str, Callable[[], list[Figure]]] = {
     "transfers": transfers,
     "harvest": harvest,
     "codebook": codebook,
+    "analysis": analysis,
     "labelling": labelling,
     "growth": growth,
     "sandboxes": starts,

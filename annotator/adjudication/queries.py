@@ -16,7 +16,9 @@ FINAL, UNANIMOUS = "final", "unanimous"
 FINAL_KINDS = (Round.Kind.MAIN, Round.Kind.RELABEL)
 
 
-def final_labels(study: Study, labels: str = FINAL, *, as_of: Version | None = None) -> QuerySet[Any]:
+def final_labels(
+    study: Study, labels: str = FINAL, *, as_of: Version | None = None, names: bool = True
+) -> QuerySet[Any]:
     """Rows with `bug`, `facet`, `slot` and `label_id`, `label_uid`, `label_name`: labels of the bugs that are studied.
 
     What left as a duplicate or was withdrawn is not among them; what is not a bug has its verdict.
@@ -26,14 +28,18 @@ def final_labels(study: Study, labels: str = FINAL, *, as_of: Version | None = N
     The label is what counts today: of a merged category the one that took its place. Where a category was split, or
     changed its meaning, labels given before are left out until the bug is labelled again. As of an earlier version of
     the codebook, the label is the category that was given, and what changed later leaves nothing out.
+    Whoever counts by `label_id` alone asks for none of the `names`: a million rows then need no look at a category.
     Ready for GROUP BY: `.values("facet", "label_id").annotate(n=Count("id"))`.
     """
     rows = _labels(study, labels).exclude(bug__in=_gone(study))
-    return of_today(rows, study) if as_of is None else of_version(rows, as_of)
+    return of_today(rows, study, names=names) if as_of is None else of_version(rows, as_of)
 
 
 def _gone(study: Study) -> QuerySet[Bug]:
-    return Bug.objects.filter(study=study, left_reason__in=[Bug.Left.DUPLICATE, Bug.Left.WITHDRAWN])
+    left = [Bug.Left.DUPLICATE, Bug.Left.WITHDRAWN]
+    return Bug.objects.filter(
+        study=study, left_at__isnull=False, left_reason__in=left
+    )  # by the index of the few that left
 
 
 def _labels(study: Study, labels: str) -> QuerySet[Any]:
@@ -49,15 +55,17 @@ def _labels(study: Study, labels: str) -> QuerySet[Any]:
     return _without_later(given, rounds, same_rater=True)
 
 
-def of_today(rows: QuerySet[Any], study: Study) -> QuerySet[Any]:
+def of_today(rows: QuerySet[Any], study: Study, *, names: bool = True) -> QuerySet[Any]:
     """Labels or answers with what they count as today, without those that no longer say what their category means."""
+    categories = Category.objects.filter(facet__codebook__study=study)
+    if not categories.filter(Q(state=Category.State.MERGED) | Q(relabel_until__isnull=False)).exists():
+        return as_given(rows) if names else rows.annotate(label_id=F("category_id"))
     rows = rows.filter(still_meant()).annotate(
         label_id=Coalesce("category__merged_into", "category"),
         label_uid=Coalesce("category__merged_into__uid", "category__uid"),
         label_name=Coalesce("category__merged_into__name", "category__name"),
     )
-    merged = Category.objects.filter(facet__codebook__study=study, state=Category.State.MERGED)
-    if not merged.filter(facet__is_many=True).exists():
+    if not categories.filter(state=Category.State.MERGED, facet__is_many=True).exists():
         return rows
     twin = {"bug": OuterRef("bug"), "facet": OuterRef("facet"), "label_id": OuterRef("label_id")}
     return rows.exclude(Exists(rows.filter(**twin, slot__lt=OuterRef("slot"))))  # two of a bug's labels became one
@@ -65,7 +73,10 @@ def of_today(rows: QuerySet[Any], study: Study) -> QuerySet[Any]:
 
 def of_version(rows: QuerySet[Any], version: Version) -> QuerySet[Any]:
     """Labels as given, without those that their category had outgrown by then."""
-    rows = rows.filter(still_meant(version))
+    return as_given(rows.filter(still_meant(version)))
+
+
+def as_given(rows: QuerySet[Any]) -> QuerySet[Any]:
     return rows.annotate(label_id=F("category_id"), label_uid=F("category__uid"), label_name=F("category__name"))  # type: ignore[no-any-return]  # of any model
 
 

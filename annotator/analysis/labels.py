@@ -37,7 +37,7 @@ class Labels:
 
 def labels_of(study: Study, choice: str = FINAL) -> Labels:
     """The labels called `final`, `unanimous`, or by a rater's user name."""
-    rows = final_labels(study, choice).order_by().values("bug_id", "facet_id", "label_id").distinct()
+    rows = final_labels(study, choice, names=False).order_by().values("bug_id", "facet_id", "label_id").distinct()
     sql, params = rows.query.sql_with_params()
     return Labels(study, choice, sql, tuple(params))
 

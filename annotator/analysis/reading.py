@@ -1,10 +1,12 @@
 """Counts of labels for one table at a time: each a single pass over the labels of the facets that it is about."""
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Case, F, Value, When
 
 from annotator.adjudication.queries import FINAL, UNANIMOUS, final_labels
@@ -14,6 +16,7 @@ from annotator.web.errors import BadInput
 
 TOP = "top"
 BY_CATEGORY = "SELECT category_id, COUNT(*) FROM labels GROUP BY category_id"
+ROOM = "SET LOCAL work_mem = '128MB'"
 BUGS = "SELECT COUNT(DISTINCT bug_id) FROM labels"
 BY_PAIR = """
 SELECT labels.category_id, others.category_id, COUNT(*) FROM labels
@@ -38,8 +41,8 @@ GROUP BY 1, 2
 MONTHS = {
     "sqlite": {"merged": "substr(item.merged_at, 1, 7)", "closed": "substr(item.closed_at, 1, 7)"},
     "postgresql": {
-        "merged": "to_char(item.merged_at AT TIME ZONE 'UTC', 'YYYY-MM')",
-        "closed": "to_char(item.closed_at AT TIME ZONE 'UTC', 'YYYY-MM')",
+        "merged": "date_trunc('month', item.merged_at, 'UTC')",
+        "closed": "date_trunc('month', item.closed_at, 'UTC')",
     },
 }
 BY_STRATUM = """
@@ -106,7 +109,7 @@ class Reading:
 
     def select(self, question: Question) -> tuple[str, list[Any]]:
         """A SELECT of bug and category of one facet, each pair once."""
-        rows = final_labels(self.study, self.labels).filter(facet=question.id).order_by()
+        rows = final_labels(self.study, self.labels, names=False).filter(facet=question.id).order_by()
         rows = rows.values("bug_id", counted_as=self._counted_as(question))
         if question.is_many or self.labels == UNANIMOUS:
             rows = rows.distinct()
@@ -125,7 +128,7 @@ class Reading:
         """Rows of a SELECT that reads from `labels`, and from `others` where a second facet is given."""
         labels, values = self.select(of)
         others, more = self.select(and_) if and_ else ("SELECT 0, 0", [])
-        with connection.cursor() as cursor:
+        with roomy(), connection.cursor() as cursor:
             cursor.execute(
                 f"WITH labels (bug_id, category_id) AS ({labels}), others (bug_id, category_id) AS ({others}) {sql}",
                 [*values, *more, *params],
@@ -178,7 +181,7 @@ class Reading:
         sql = BY_MONTH.replace("MONTH", MONTHS[connection.vendor][moment])
         tops, counts = self.tops(question), Counter[tuple[str, int]]()
         for when, code, n in self.ask(sql, of=question):
-            counts[when or "", tops.get(code, code)] += n
+            counts[str(when or "")[:7], tops.get(code, code)] += n
         return dict(counts)
 
     def strata(self, question: Question) -> dict[tuple[int, int], int]:
@@ -201,3 +204,14 @@ class Reading:
         for code, seconds, n in self.ask(BY_SECONDS, self.study.pk, of=question):
             found.setdefault(tops.get(code, code), Counter())[seconds] += n
         return found
+
+
+@contextmanager
+def roomy() -> Iterator[None]:
+    """Where the server bounds memory by statement, enough of it to join a million labels there."""
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(ROOM)
+        yield
