@@ -77,7 +77,9 @@ def rewritten(table: Table, writes: dict[str, tuple[str, Callable[[str], str]] |
 
     def batches() -> Iterator[list[Row]]:
         for batch in table.batches:
-            yield [tuple(write(row[place]) if write else row[place] for place, _, write in kept) for row in batch]
+            columns = list(zip(*batch, strict=True)) if batch else [()] * len(table.columns)
+            made = [tuple(map(write, columns[place])) if write else columns[place] for place, _, write in kept]
+            yield list(zip(*made, strict=True))
 
     return replace(table, columns=tuple(column for _, column, _ in kept), batches=batches())
 

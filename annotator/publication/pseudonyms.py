@@ -5,6 +5,7 @@ import hmac
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
+from operator import itemgetter
 
 from django.conf import settings
 
@@ -40,12 +41,14 @@ def hidden_batches(table: Table, hide: Hide) -> Iterator[list[Row]]:
     people = [place for place, column in enumerate(table.columns) if column.people]
     order = [table.place(name) for name in table.sorted_by]
     for batch in table.batches:
-        rows = [with_pseudonyms(row, people, hide) for row in batch]
-        yield sorted(rows, key=lambda row: [row[place] for place in order]) if order else rows
+        rows = with_pseudonyms(batch, people, hide) if batch else batch
+        yield sorted(rows, key=itemgetter(*order)) if order else rows
 
 
-def with_pseudonyms(row: Row, people: list[int], hide: Hide) -> Row:
-    cells = list(row)
+def with_pseudonyms(batch: list[Row], people: list[int], hide: Hide) -> list[Row]:
+    """Column by column: a batch has thousands of rows and few names."""
+    columns = list(zip(*batch, strict=True))
     for place in people:
-        cells[place] = hide(str(cells[place]))
-    return tuple(cells)
+        known = {name: hide(str(name)) for name in set(columns[place])}
+        columns[place] = tuple(known[name] for name in columns[place])
+    return list(zip(*columns, strict=True))

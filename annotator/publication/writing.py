@@ -28,7 +28,7 @@ from annotator.studies.models import Study
 
 FORMATS = (CSV, JSONL, PARQUET)
 SCRIPT, LICENCE, METHODS = "check.py", "LICENSE.md", "methods.md"
-ROWS_AT_ONCE = 65_536  # in a row group
+ROWS_AT_ONCE = 16_384  # in a row group
 Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
 
 
