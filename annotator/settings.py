@@ -229,6 +229,7 @@ def read_github_hosts() -> dict[str, str]:
 
 
 RUN_LEASE = env.int("RUN_LEASE", default=60)  # seconds after which a run nobody renews goes back into the queue
+RUNS_AT_ONCE = env.int("RUNS_AT_ONCE", default=1)  # of one worker process: its other threads stay free
 RUNNERS = env.list("RUNNERS", default=[])  # what this machine contains scripts by; none named: whatever works here
 HARVEST_LEASE = 300  # seconds after which a harvest whose worker is gone is taken up by another
 GITHUB_HOSTS = read_github_hosts()  # besides GITHUB_API_URL and GITHUB_TOKENS: see collection.access

@@ -228,6 +228,13 @@ def lose(run_id: int, *, said: str = "Its runner was not heard of again.", at_on
     return run
 
 
+def next_in_line(run_id: int) -> list[Run]:
+    """The oldest run that waits in the same queue, if any does."""
+    queue = Run.objects.filter(pk=run_id).values("queue")
+    waiting = Run.objects.filter(state=State.WAITING, queue__in=queue).order_by("pk").only("pk", "queue", "faults")
+    return [run for run in waiting[:LOOKED_AT] if is_due(run)][:1]
+
+
 def left_waiting() -> list[Run]:
     """Runs that a worker may have to be woken for: the oldest few, and of those that want a GPU one by chance, since
     where no worker has one the messages would pile up.

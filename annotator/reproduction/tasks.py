@@ -8,7 +8,10 @@ from annotator.reproduction import leases, waking, working
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def run(run_id: int) -> bool:
     """Carry one run out if nobody has it; safe when delivered twice."""
-    return working.perform(run_id)
+    is_done = working.perform(run_id)
+    if is_done:  # whoever was woken meanwhile found this worker busy
+        waking.wake_runs(leases.next_in_line(run_id))
+    return is_done
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types

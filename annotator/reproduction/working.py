@@ -17,6 +17,7 @@ from annotator.reproduction.workshop import KEPT_MB, Workshop, workshop
 
 logger = logging.getLogger(__name__)
 TIDY_EVERY = 3600.0
+_free = threading.BoundedSemaphore(max(1, settings.RUNS_AT_ONCE))
 
 
 @lru_cache(maxsize=1)
@@ -25,8 +26,19 @@ def here() -> Workshop:
 
 
 def perform(run_id: int, place: Workshop | None = None) -> bool:
-    """Carry the run out if it waits and this machine can; False where it is left to others, or over."""
-    place = place or here()
+    """Carry the run out if it waits and this machine can; False where it is left to others or for later, or over.
+
+    A run may take hours, so a worker of threads keeps the others for what else there is to do.
+    """
+    if not _free.acquire(blocking=False):
+        return False
+    try:
+        return _perform(run_id, place or here())
+    finally:
+        _free.release()
+
+
+def _perform(run_id: int, place: Workshop) -> bool:
     run = Run.objects.filter(pk=run_id, state=Run.State.WAITING).select_related("series__recipe").first()
     if run is None or not leases.is_due(run):
         return False

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotator.reproduction import hosts, leases, queries
+from annotator.reproduction import hosts, leases, queries, tasks, waking, working
 from annotator.reproduction.foreground import Kept
 from annotator.reproduction.ledger import Unreachable, Work
 from annotator.reproduction.matching import Can
@@ -136,6 +136,17 @@ def test_what_a_host_can_do_and_this_machine_cannot_is_left_to_it(study, bugs, a
     host.can = Can(pythons=["3.4.10"], memory_mb=9000, runners={"local": ""}).document()
     host.save()
     assert perform(other.pk, here()) is False
+
+
+def test_a_worker_carries_out_one_run_at_a_time_and_wakes_the_next(study, bugs, ada, monkeypatch):
+    first, second = make_series(bugs[0], ada, repeats=1).runs.all()
+    with working._free:
+        assert perform(first.pk, here()) is False
+    monkeypatch.setattr(working, "here", here)
+    woken = []
+    monkeypatch.setattr(waking, "wake", lambda task, pk, queue: woken.append((pk, queue)))
+    assert tasks.run(first.pk) and woken == [(second.pk, "reproduction")]
+    assert tasks.run(second.pk) and len(woken) == 1
 
 
 # --- without a database
