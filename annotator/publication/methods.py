@@ -121,7 +121,7 @@ def screening_part(study: Study) -> Part:
         sentences.append(f"The criteria: {', '.join(each.name for each in criteria)}.")
     reasons = [f"{n:,} for {reason}" for reason, n in found.excluded.items()]
     sentences.append(
-        f"Of {plural(found.candidates, 'candidate')} {found.included:,} were included{': out were ' + several(reasons) if reasons else ''}."
+        f"Of {plural(found.candidates, 'candidate')}, {found.included:,} were included{'; out were ' + several(reasons) if reasons else ''}."
     )
     missing = () if criteria else ("The criteria of screening.",)
     return Part("screening", "Screening", tuple(sentences), missing)
