@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 from annotator.clients.sandboxes import following, groups
@@ -24,7 +25,7 @@ from annotator.clients.sandboxes.bubble import (
 )
 from annotator.clients.sandboxes.bubblewrap import first_line, refuse_unfit
 from annotator.clients.sandboxes.engine import HOST, Engine, labels
-from annotator.clients.sandboxes.job import Ended, Heard, How, Job, Refused, Stopped
+from annotator.clients.sandboxes.job import Ended, Heard, How, Job, Limits, Refused, Stopped
 
 BEGIN = f'mkdir -m 777 {WORK} && cp -R /job/. {WORK} && chmod -R a+rw {WORK} && cd {WORK} || exit 125; "$@"'
 OWN = 2  # the shell, and the step into the container
@@ -42,9 +43,14 @@ class Containers:
     def check(self, job: Job) -> None:
         refuse_unfit(job)
         self.engine.refuse_weak(gpus=bool(job.devices))
+        if said := trial(self.engine, self.engine.line):
+            raise Refused(said)
 
     def run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         self.check(job)
+        return self._run(job, heard=heard, stopped=stopped)
+
+    def _run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         self.engine.sweep()
         image = self.engine.image(job.image)
         with staged(job) as folder, self._container(job, image, folder) as made:
@@ -115,10 +121,12 @@ class Containers:
         ]
         line += [
             f"--oom-score-adj={FIRST_TO_GO}",
+            "--stop-timeout=0",
             "--log-driver=none",
             "--pull=never",
             *(f"--label={label}" for label in labels(limits.seconds)),
         ]
+        line += self.engine.own_bounds()
         line += [f"--volume={folder}/job:/job:ro"]
         line += [f"--volume={path}:{path}:ro" for path in job.reads]
         line += [] if job.image else _host(folder, user)
@@ -126,6 +134,18 @@ class Containers:
             line += self.engine.devices(job.devices)
         variables = _variables(job) if job.image else {"PATH": PATH}
         return line + [f"--env={name}={value}" for name, value in variables.items()]
+
+
+@lru_cache(maxsize=4)
+def trial(engine: Engine, line: tuple[str, ...]) -> str:
+    """Run nothing in a container, once per process; the reason where that fails. An engine can answer and start nothing."""
+    job = Job(name="trial", command=("true",), limits=Limits(seconds=60, memory_mb=64))
+    try:
+        ended = Containers(engine=engine)._run(job, heard=lambda *_: None, stopped=lambda: False)
+    except Refused as refused:
+        return str(refused)
+    said = first_line(ended.stderr) or ended.how.value
+    return "" if ended.exit_code == 0 else f"{line[0]} cannot run a container here: {said}"
 
 
 @dataclass

@@ -92,6 +92,10 @@ class Engine:
             return [f"--device=nvidia.com/gpu={name}" for name in names]
         return [f'--gpus="device={",".join(names)}"']
 
+    def own_bounds(self) -> list[str]:
+        """podman asks for more processes than some machines allow anybody; what a run may have is bounded elsewhere."""
+        return ["--ulimit=nproc=4096:4096"] if self.is_podman else []
+
     def image(self, asked: str) -> str:
         """By its number: the one asked for, fetched if need be; for none, the empty one."""
         if not asked:
