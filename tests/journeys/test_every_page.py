@@ -16,10 +16,11 @@ from annotator.adjudication.actions import adjudicate
 from annotator.adjudication.audits import accept_unanimous
 from annotator.adjudication.meetings import start_meeting
 from annotator.adjudication.models import AuditPick, Dispute
+from annotator.adjudication.queries import final_labels
 from annotator.analysis.actions import ask
 from annotator.analysis.asked import KINDS, read_asked
 from annotator.analysis.drawing import perform as draw
-from annotator.analysis.models import Drawing
+from annotator.analysis.models import Drawing, LabelAudit, Suspect
 from annotator.codebook.actions import edit_category
 from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Category
@@ -82,6 +83,7 @@ def demo(live_server: Any) -> Study:
     make_harvest(study, items=items, gone=2, **stated)
     crash = {"facet": "symptom", "categories": [Category.objects.filter(facet__key="symptom")[0].name]}
     state(study=study, sentence="{share} of bugs show it ({count} of {n}).", asked=crash, by=cast["cedar"])
+    doubt_one(study)
     make(study, Options(), by=cast["cedar"])
     settle_one(study, by=cast["maple"])
     make(study, Options(), by=cast["cedar"])
@@ -89,6 +91,27 @@ def demo(live_server: Any) -> Study:
     NearDuplicate.objects.create(comparison=alike, first=items[0], second=items[1], similarity=0.8, words=["tensor"])
     make_harvest(study, items=items[:2], state="failed", message="GitHub refused the token.", **stated)
     return study
+
+
+def doubt_one(study: Study) -> None:
+    """A label audit that is over, with one label that waits for a ruling."""
+    label = final_labels(study).filter(facet__key="symptom").select_related("facet", "bug")[0]
+    audit = LabelAudit.objects.create(
+        study=study, number=1, facet=label.facet, seed=1, state="done", bugs=20, measures={"accuracy": 0.8}
+    )
+    other = Category.objects.filter(facet=label.facet).exclude(pk=label.label_id)[0]
+    chances = {"probability": 0.1, "likely_probability": 0.7}
+    words = ["tensor", "shape"]
+    Suspect.objects.create(
+        audit=audit,
+        bug=label.bug,
+        reason="unlikely",
+        label_id=label.label_id,
+        likely=other,
+        rank=1,
+        words=words,
+        **chances,
+    )
 
 
 def settle_one(study: Study, *, by: User) -> None:
@@ -153,6 +176,8 @@ def known(study: Study) -> dict[str, Any]:
         "/versions/ number": 1,
         "/publication/ number": 2,
         "/publication/findings/ number": 1,
+        "/analysis/audits/ number": 1,
+        "rank": 1,
         "file": "finals.csv",
         "/changes/ number": 1,
         "identity": quote(Item.objects.filter(study=study, files__position=1).order_by("pk")[0].identity),
