@@ -21,6 +21,8 @@ PICTURES = {  # name: who looks, where
     "adjudication": ("maple", "/demo/adjudication/"),
     "codebook": ("cedar", "/demo/codebook/"),
     "bugs": ("fern", "/demo/bugs/?round=2"),
+    "analysis": ("cedar", "/demo/analysis/tables/cross/"),
+    "reproduction": ("cedar", "/demo/reproduction/1/"),
 }
 
 
