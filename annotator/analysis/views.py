@@ -147,7 +147,8 @@ def table_file(request: HttpRequest, slug: str, kind: str, format_: str) -> Http
     study = study_for(request.user, slug)
     if kind not in KINDS or format_ not in FORMATS:
         raise Http404("There is no such table.")
-    asked = allowed(request, read_asked(kind, sent(request)))
+    given = with_defaults(kind, sent(request), [question.key for question in Tables(study).used()])
+    asked = allowed(request, read_asked(kind, given))
     return written(study, asked, numbers(study, asked), format_)
 
 

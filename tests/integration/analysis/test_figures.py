@@ -350,3 +350,10 @@ def test_number_of_bugs_in_a_figure_is_that_of_its_table(drawn, closed):
     assert re.search(r"n = 19 bugs; left out: 1 in dispute", drawn.svg)
     assert Bug.objects.filter(study=closed).count() == 20
     assert Study.objects.get().drawings.count() == 1
+
+
+def test_table_as_a_file_is_that_of_the_page_where_nothing_is_chosen(client, closed, lee):
+    client.force_login(lee)
+    plain = client.get("/frameworks/analysis/tables/cross/table.csv")
+    assert plain.content == client.get("/frameworks/analysis/tables/cross/table.csv?by=cause&across=repository").content
+    assert client.get("/frameworks/analysis/tables/cross/table.csv?by=colour").status_code == 400
