@@ -28,15 +28,19 @@ from annotator.collection.models import Comparison, Item, NearDuplicate, Reposit
 from annotator.intake import actions as intake
 from annotator.intake.mapping import from_document
 from annotator.intake.running import perform
-from annotator.labeling.models import Answer, Assignment, Round
+from annotator.labeling.models import Answer, Assignment, Round, RoundBug
 from annotator.overview.demo import people, story
 from annotator.publication.options import Options
 from annotator.publication.releasing import make
 from annotator.publication.stating import state
+from annotator.reproduction.hosts import add_host
+from annotator.reproduction.models import Run
+from annotator.sampling.models import Bug
 from annotator.screening.models import Candidate
 from annotator.studies.actions import invite
 from annotator.studies.models import Study
 from tests.factories import make_harvest
+from tests.factories.reproduction import end_all, make_series
 from tests.integration.blindness.addresses import ARGUMENT, routes
 from tests.journeys.acts import sign_in
 
@@ -77,6 +81,7 @@ def demo(live_server: Any) -> Study:
         if mapping is MAPPING:
             assert perform(intake.start(row=sheet, by=cast["cedar"]).pk)
     draw_figures(study, cast["cedar"])
+    reproduce(study, cast["cedar"])
     repository = Repository.objects.get(study=study, label="tessera-dl/tessera")
     items = list(repository.items.filter(fetched_at__isnull=False)[:5])
     stated = {"by": cast["cedar"], "override_reason": "What is missing was deleted."}
@@ -114,6 +119,15 @@ def doubt_one(study: Study) -> None:
     )
 
 
+def reproduce(study: Study, lead: User) -> None:
+    """A recipe that was run and one that waits for a GPU runner, of bugs that no open round holds; and a host."""
+    free = Bug.objects.filter(study=study).exclude(pk__in=RoundBug.objects.filter(round__state="open").values("bug"))
+    ran, waits = free.order_by("number")[:2]
+    end_all(make_series(ran, lead, repeats=1), buggy="bug", fixed="fault")
+    make_series(waits, lead, repeats=1, limits={"gpus": 1})
+    add_host(study=study, name="gpu-2", by=lead)
+
+
 def settle_one(study: Study, *, by: User) -> None:
     """So that a label is another than in the release before."""
     dispute = Dispute.objects.filter(study=study, is_open=True).order_by("bug__number").last()
@@ -140,6 +154,7 @@ def known(study: Study) -> dict[str, Any]:
     dispute = Dispute.objects.filter(is_open=True).order_by("bug__number")[0]
     pick = AuditPick.objects.filter(acceptance__round__number=CLOSED).order_by("bug__number")[0]
     root, other = Category.objects.filter(facet__key="root_cause", parent=None).order_by("position")[:2]
+    run = Run.objects.filter(series__recipe__study=study, state="ended").earliest("pk")
     edit_category(category=root, by=lead, change=CategoryChange(include="Whatever shows it."), reason="Asked for")
     return {
         "slug": study.slug,
@@ -169,6 +184,12 @@ def known(study: Study) -> dict[str, Any]:
         "/adjudication/rounds/ number": CLOSED,
         "/adjudication/audit/ number": CLOSED,
         "/adjudication/audit/ bug": pick.bug.number,
+        "/reproduction/ number": run.series.recipe.number,
+        "/reproduction/ key": run.key,
+        "/reproduction/ bug": run.series.recipe.bug.number,
+        "version": 1,
+        "series": 1,
+        "name": "gpu-2",
         "/import/ number": 2,
         "/harvests/ number": 1,
         "/near-duplicates/ number": 1,
@@ -215,6 +236,9 @@ def addresses(study: Study) -> dict[str, str]:
         "its conflicts": f"/demo/screening/{READ}/conflicts/",
         "a candidate that is decided": f"/demo/screening/{READ}/candidates/1/",
         "a candidate in conflict": f"/demo/screening/{READ}/candidates/{in_conflict(study)}/",
+        "a recipe that has not run": "/demo/reproduction/2/",
+        "a recipe that waits for a GPU": f"/demo/reproduction/{values['/reproduction/ number'] + 1}/",
+        "a new recipe": f"/demo/reproduction/new/?bug={values['/reproduction/ bug']}",
         "an import that is stored": "/demo/import/1/",
         "a harvest that failed": "/demo/harvests/2/",
     }
