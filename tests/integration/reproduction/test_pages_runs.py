@@ -1,6 +1,10 @@
 """A run's page with its log, the log as it grows, hosts, and what stands beside a bug's labels."""
 
+import re
+
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from annotator.overview.closing import close_round
 from annotator.reproduction import hosts, leases, queries
@@ -180,9 +184,36 @@ def test_in_an_open_round_its_raters_read_the_same_words_whatever_there_is(study
     assert "1 of 1 show the bug" in read(as_(alice), at("bugs", 1))
 
 
+def test_nothing_that_a_rater_of_an_open_round_reads_tells_that_there_is_a_recipe(study, bugs, ada, alice, bob, lee):
+    make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee)
+    addresses = [
+        "/frameworks/",
+        "/frameworks/bugs/",
+        "/frameworks/bugs/1/",
+        "/frameworks/history/",
+        at(),
+        at("bugs", 1),
+    ]
+    addresses += [at(1), at(1, "versions", 1), "/frameworks/rounds/1/bugs/1/", "/api/v1/studies/frameworks/recipes/"]
+    client = as_(alice)
+
+    def told() -> list[tuple[int, str, int]]:
+        found = []
+        for address in addresses:
+            with CaptureQueriesContext(connection) as queries:
+                page = client.get(address)
+            found.append((page.status_code, strip(page.content.decode()), len(queries)))
+        return found
+
+    told()  # fills the caches
+    before = told()
+    end_all(make_series(bugs[0], ada, repeats=1), buggy="bug", fixed="no_bug")
+    assert told() == before
+
+
 def strip(page: str) -> str:
     """Without the tokens against forged requests, which differ each time."""
-    return page.partition("<main")[2].partition("</main>")[0]
+    return re.sub(r'(csrfmiddlewaretoken" value="|X-CSRFToken": ")\w+', r"\1", page)
 
 
 def test_the_bug_s_page_and_adjudication_lead_to_it(study, bugs, ada, alice, bob, lee):
