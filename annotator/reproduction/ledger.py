@@ -4,12 +4,16 @@ The ledger has three forms: rows, for this machine's worker; HTTP, for a host el
 that runs a recipe without a database.
 """
 
+import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
 LONGEST_KEPT = 300_000  # characters of each stream that are stored with a run
 LONGEST_PIECE, MOST_PIECES = 16_000, 64  # of a log at once
+DEEPEST = 50  # lists in lists that a measure may hold
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +101,24 @@ class Ledger(Protocol):
 
 class Unreachable(Exception):
     """The ledger did not answer; it may later."""
+
+
+def storable(value: Any, *, deep: int = 0) -> Any:
+    """Plain values as every database and strict JSON hold them: no NUL, no half of a character pair, no infinity.
+
+    ValueError where they are nested too deeply to be compared.
+    """
+    if deep > DEEPEST:
+        raise ValueError(f"It is nested more than {DEEPEST} deep.")
+    if isinstance(value, str):
+        return UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, list):
+        return [storable(one, deep=deep + 1) for one in value]
+    if isinstance(value, dict):
+        return {UNSTORABLE.sub("\ufffd", name): storable(one, deep=deep + 1) for name, one in value.items()}
+    return value
 
 
 def cut(text: str, *, longest: int = LONGEST_KEPT) -> str:

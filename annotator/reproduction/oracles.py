@@ -9,13 +9,14 @@ from typing import Any
 
 from annotator.clients.patterns import Search, TooSlow, search
 from annotator.clients.sandboxes.job import Ended, How
+from annotator.reproduction.ledger import storable
 from annotator.reproduction.recipe_parts import Metric, Oracle
 from annotator.reproduction.recipes import Recipe
 
 BUG, NO_BUG, OBSERVED = "bug", "no_bug", "observed"
 OUT_OF_MEMORY, TIMED_OUT, TOO_MUCH, FAULT = "out_of_memory", "timed_out", "too_much", "fault"
 NUMBER = r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)"
-FIGURE = re.compile(rf"(?<![\w.])(?:{NUMBER})(?![\w.]*\w)", re.IGNORECASE)
+FIGURE = re.compile(rf"(?<![\w.])(?>{NUMBER})(?![\w.]*\w)", re.IGNORECASE)  # atomic: output is hostile, and long
 NAN = re.compile(r"(?<![\w])[-+]?nan(?![\w])", re.IGNORECASE)
 INFINITY = re.compile(r"(?<![\w])[-+]?inf(?:inity)?(?![\w])", re.IGNORECASE)
 RAISED = re.compile(r"^(?P<name>[A-Za-z_][\w.]*)(?::\s?(?P<said>.*))?$")
@@ -172,7 +173,7 @@ def _beyond(metric: Metric | None, stdout: str, measures: dict[str, Any]) -> Che
 
 def figure(name: str, text: str) -> float | None:
     """The last number after the name: `loss 5`, `loss: 5.0`, `loss = nan`, `{"loss": 5}`, `loss (5)`."""
-    after = rf"""(?<![\w.]){re.escape(name)}(?![\w])["']?\s*[:=(]?\s*(?P<value>{NUMBER})(?![\w.]*\w)"""
+    after = rf"""(?<![\w.]){re.escape(name)}(?![\w])["']?\s*+[:=(]?\s*+(?P<value>(?>{NUMBER}))(?![\w.]*\w)"""
     found = [match["value"] for match in re.finditer(after, text, re.IGNORECASE)]
     return float(found[-1]) if found else None
 
@@ -210,6 +211,11 @@ def observe(ended: Ended, recipe: Recipe) -> Seen:
     return Seen(outcome=OBSERVED, said="The output was read.", measures={"observed": {"value": stdout.strip()}})
 
 
+def _read_number(text: str) -> float | str:
+    """What is beyond every float, such as 1e999, stays a word."""
+    return told_number(float(text))
+
+
 def told_number(value: float) -> float | str:
     """Strict JSON has no NaN."""
     return value if math.isfinite(value) else str(value)
@@ -219,7 +225,7 @@ def json_in(text: str) -> tuple[Any, bool]:
     """The whole text as JSON, else its last line that is."""
     for candidate in (text, *reversed(text.strip().split("\n"))):
         try:
-            return json.loads(candidate, parse_constant=str), True
+            return storable(json.loads(candidate, parse_constant=str, parse_float=_read_number)), True
         except (ValueError, RecursionError):
             continue
     return None, False

@@ -1,5 +1,6 @@
 """The routes of a host: claim, renew, log, result. Its key opens these and nothing else; no other key opens them."""
 
+import math
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -11,11 +12,12 @@ from rest_framework.views import APIView
 
 from annotator.accounts.models import Token
 from annotator.reproduction import leases
-from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work
+from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work, storable
 from annotator.reproduction.matching import Can
 from annotator.reproduction.models import Host, Run
 
 LONGEST_OUTPUT = 400_000
+MOST_MB = 10**9
 BLANK: dict[str, Any] = {"recipe": {}, "script": "", "environment": "", "repeat": 0, "seed": 0}
 
 
@@ -23,9 +25,9 @@ class CanShape(serializers.Serializer[Any]):
     """What the machine can do now."""
 
     pythons = serializers.ListField(child=serializers.CharField(max_length=20), max_length=100)
-    memory_mb = serializers.IntegerField(min_value=0)
+    memory_mb = serializers.IntegerField(min_value=0, max_value=MOST_MB)
     gpus = serializers.IntegerField(min_value=0, max_value=100)
-    gpu_free_mb = serializers.ListField(child=serializers.IntegerField(min_value=0), max_length=100)
+    gpu_free_mb = serializers.ListField(child=serializers.IntegerField(min_value=0, max_value=MOST_MB), max_length=100)
     runners = serializers.DictField(
         child=serializers.CharField(allow_blank=True, max_length=500),
         help_text="by name: empty, or why it does not work",
@@ -71,14 +73,24 @@ class UsedShape(serializers.Serializer[Any]):
     setup = serializers.ListField(child=serializers.CharField(trim_whitespace=False), max_length=50)
 
 
+class Measure(serializers.FloatField):
+    """A number of at least 0: `nan`, `inf` and 1e999 are none, and no answer could hold them."""
+
+    def to_internal_value(self, data: Any) -> float:
+        value = super().to_internal_value(data)
+        if not math.isfinite(value) or value < 0:
+            self.fail("invalid")
+        return value
+
+
 class ResultShape(serializers.Serializer[Any]):
     outcome = serializers.ChoiceField(Run.Outcome.choices)
     said = serializers.CharField(allow_blank=True, max_length=4000)
     exit_code = serializers.IntegerField(allow_null=True, min_value=-(2**31), max_value=2**31 - 1)
-    seconds = serializers.FloatField(allow_null=True, min_value=0)
-    cpu_seconds = serializers.FloatField(allow_null=True, min_value=0)
-    peak_mb = serializers.FloatField(allow_null=True, min_value=0)
-    gpu_peak_mb = serializers.FloatField(allow_null=True, min_value=0)
+    seconds = Measure(allow_null=True)
+    cpu_seconds = Measure(allow_null=True)
+    peak_mb = Measure(allow_null=True)
+    gpu_peak_mb = Measure(allow_null=True)
     stdout = serializers.CharField(allow_blank=True, max_length=LONGEST_OUTPUT, trim_whitespace=False)
     stderr = serializers.CharField(allow_blank=True, max_length=LONGEST_OUTPUT, trim_whitespace=False)
     measures = serializers.DictField()
@@ -86,6 +98,12 @@ class ResultShape(serializers.Serializer[Any]):
     used = UsedShape(allow_null=True)
     input_digest = serializers.CharField(allow_blank=True, max_length=64)
     may_pass = serializers.BooleanField()
+
+    def validate_measures(self, value: dict[str, Any]) -> Any:
+        try:
+            return storable(value)
+        except ValueError as problem:
+            raise serializers.ValidationError(str(problem)) from None
 
 
 class NewResult(LeaseShape):

@@ -1,5 +1,6 @@
 """The routes of a host: its key opens these and no other; no other key opens these."""
 
+import json
 import re
 from typing import Any
 
@@ -140,3 +141,53 @@ def test_a_host_of_another_study_gets_nothing_of_this(series, lee):
     other = StudyFactory(slug="other")
     member(other, lee, "lead")
     assert asking(hosts.add_host(study=other, name="box-1", by=lee)[1])("claim", CAN).status_code == 204
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"seconds": "nan"},
+        {"seconds": "inf"},
+        {"peak_mb": -1},
+        {"cpu_seconds": "-inf"},
+        {"installed": {"a\x00": "1"}},
+    ],
+)
+def test_a_result_that_could_not_be_told_is_refused_and_the_lease_stays(key, series, wrong):
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    assert ask("result", {**lease, "result": RESULT | wrong}).status_code == 400
+    assert ask("renew", lease).json() == {"go_on": True}
+
+
+def test_measures_are_stored_as_every_database_holds_them(key, series, client, lee):
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    body = json.dumps({**lease, "result": RESULT | {"measures": {"observed": {"value": [0]}}}})
+    sent = APIClient().post(
+        "/api/v1/runner/result/",
+        body.replace("[0]", "[1e999]"),
+        content_type="application/json",
+        HTTP_AUTHORIZATION=f"Token {key}",
+    )
+    assert sent.json() == {"counted": True}
+    assert Run.objects.get(key=work["run"]).measures == {"observed": {"value": ["inf"]}}
+    client.force_login(lee)
+    assert client.get(f"/api/v1/studies/{series.recipe.study.slug}/runs/{work['run']}/").status_code == 200
+
+
+def test_measures_nested_without_end_are_refused(key, series):
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    deep: list[Any] = []
+    for _ in range(60):
+        deep = [deep]
+    assert ask("result", {**lease, "result": RESULT | {"measures": {"observed": deep}}}).status_code == 400
+
+
+def test_a_host_with_numbers_beyond_every_machine_is_refused(key):
+    assert asking(key)("claim", CAN | {"memory_mb": 10**400}).status_code == 400
+    assert asking(key)("claim", CAN | {"gpu_free_mb": [10**400]}).status_code == 400

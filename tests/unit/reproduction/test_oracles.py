@@ -8,6 +8,7 @@ import pytest
 from annotator.clients.patterns import TooSlow, search
 from annotator.clients.sandboxes.job import Ended, How
 from annotator.reproduction import recipes
+from annotator.reproduction.comparing import same
 from annotator.reproduction.oracles import exception_in, figure, json_in, judge
 
 TRACEBACK = """Traceback (most recent call last):
@@ -153,3 +154,26 @@ def test_a_differential_observes():
     assert judge(ended("loss nan"), by_figure).measures == {"observed": {"value": "nan"}}
     assert judge(ended('{"a": [1]}'), recipe(compare="json")).measures == {"observed": {"value": {"a": [1]}}}
     assert judge(ended(how=How.TIMED_OUT), recipe()).outcome == "timed_out"
+
+
+@pytest.mark.parametrize(
+    "output", ["loss " + "1" * 200_000 + "x", "loss" + " " * 200_000 + "x", "loss " + "1." * 100_000]
+)
+def test_long_hostile_output_is_read_in_no_time(output):
+    began = time.monotonic()
+    figure("loss", output)
+    assert not same(output, f"{output} ", tolerance=0.1) or output.endswith(".")
+    assert time.monotonic() - began < 5
+
+
+def test_json_that_no_database_holds_is_made_storable():
+    found, is_there = json_in('{"a": 1e999, "b\\u0000": ["\\ud800", -1e999, 5, 0.25]}')
+    assert is_there
+    assert found == {"a": "inf", "b�": ["�", "-inf", 5, 0.25]}
+
+
+def test_json_nested_too_deeply_to_be_compared_is_none():
+    assert json_in("[" * 52 + "]" * 52) == (None, False)
+    deep, is_there = json_in("[" * 51 + "]" * 51)
+    assert is_there
+    assert same(deep, deep, tolerance=0.1)
