@@ -49,9 +49,9 @@ def _labels(study: Study, labels: str) -> QuerySet[Any]:
     if labels == UNANIMOUS:
         settled = Resolution.objects.filter(study=study, round__in=rounds, source=Resolution.Source.UNANIMOUS)
         return _without_later(settled, rounds)
-    if not Membership.objects.filter(study=study, user__username=labels).exists():
-        raise BadInput(f"Labels are “final”, “unanimous” or the user name of a rater; “{labels}” is none of them.")
     given = Answer.objects.current().filter(round__in=rounds, rater__username=labels)
+    if not (Membership.objects.filter(study=study, user__username=labels).exists() or given.exists()):
+        raise BadInput(f"Labels are “final”, “unanimous” or the user name of a rater; “{labels}” is none of them.")
     return _without_later(given, rounds, same_rater=True)
 
 

@@ -3,7 +3,7 @@
 from django.db import transaction
 
 from annotator.accounts.models import User
-from annotator.analysis.asked import Asked
+from annotator.analysis.asked import KINDS, Asked
 from annotator.analysis.models import Drawing
 from annotator.analysis.numbers import numbers
 from annotator.history.actions import record
@@ -32,7 +32,7 @@ def ask(*, study: Study, asked: Asked, by: User | None) -> Drawing:
             by=by,
             kind="drawing",
             object_id=made.pk,
-            label=sheet.title,
+            label=asked.title or KINDS[asked.kind],  # the sheet's may name a study that is not everybody's
             study_id=study.pk,
             new={"key": made.key[:12], "kind": asked.kind},
         )

@@ -123,9 +123,7 @@ def same_bytes(written: Written) -> Check:
 def personal(study: Study, options: Options, written: Written) -> Check:
     """Pseudonyms do not hide who is named in a note; a token is never published."""
     found = found_in(written, study, options)
-    says = (
-        "No token, e-mail address or user name is in any file. Pseudonyms; with two raters the authors can be guessed."
-    )
+    says = "No token, e-mail address or name of a member is in any file. Pseudonyms; with two raters the authors can be guessed."
     if found:
         says = "; ".join(f"{what} in {', '.join(paths)}" for what, paths in found.items()).capitalize() + "."
     return Check("personal", not found, "tokens" in found, says)

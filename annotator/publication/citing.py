@@ -8,7 +8,13 @@ from typing import Any
 import yaml
 
 TO_ESCAPE = re.compile(r"[\\{}$&#%_~^]")
-IN_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+IN_LATEX = {
+    "{": r"\textbraceleft{}",
+    "}": r"\textbraceright{}",
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ WORDS = {
     "lift": "how many times as often as everywhere",
 }
 LONGEST = 2_000
+MOST_NAMED = 500  # categories or repositories: a database takes a bounded number of values
 PLACES = """
 SELECT DISTINCT bug.id AS bug_id FROM sampling_bug bug JOIN collection_item item ON item.id = bug.item_id
 JOIN collection_repository repository ON repository.id = item.repository_id WHERE bug.study_id = %s AND repository.label IN
@@ -75,6 +76,11 @@ class Told:
 def read_asked(study: Study, given: Mapping[str, Any]) -> Asked:
     """Categories and facets by name or id; what is none is bad input."""
     check_texts(dict(given))
+    for name in ("categories", "within"):
+        if len(given.get(name) or ()) > MOST_NAMED:
+            raise BadInput(
+                f"A finding names at most {MOST_NAMED} {'categories' if name == 'categories' else 'to look within'}."
+            )
     questions = questions_of(study)
     facet = facet_named(questions, given["facet"])
     across, within = given.get("across") or "", tuple(given.get("within") or ())

@@ -19,8 +19,9 @@ from annotator.collection.models import Harvest
 from annotator.collection.saying import in_words, several
 from annotator.collection.wanted import from_document
 from annotator.labeling.models import Answer, Round
+from annotator.publication import reproduced
 from annotator.publication.pseudonyms import Hide
-from annotator.reproduction.models import Recipe, Run
+from annotator.reproduction.models import Run
 from annotator.sampling.models import Bug, Sample
 from annotator.sampling.rules import Rule
 from annotator.screening.models import Criterion, Screening
@@ -268,11 +269,11 @@ def tally(answers: "QuerySet[Answer]") -> dict[str, int]:
 
 
 def reproduction_part(study: Study) -> Part:
-    recipes = Recipe.objects.filter(study=study, is_current=True)
+    recipes = reproduced.told(study).filter(is_current=True)
     bugs = recipes.order_by().aggregate(n=Count("bug", distinct=True))["n"]
     if not bugs:
         return Part("reproduction", "Reproduction", ("No bug was made to happen again.",))
-    runs = Run.objects.filter(series__recipe__study=study, state=Run.State.ENDED).count()
+    runs = Run.objects.filter(series__recipe__in=reproduced.told(study), state=Run.State.ENDED).count()
     return Part(
         "reproduction", "Reproduction", (f"{plural(bugs, 'bug')} have recipes, carried out in {plural(runs, 'run')}.",)
     )

@@ -1,10 +1,13 @@
-"""Tokens, e-mail addresses and user names in the files of a release."""
+"""Tokens, e-mail addresses and names of people in the files of a release."""
 
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from django.db.models import Q
+
 from annotator.accounts.models import User
+from annotator.labeling.models import Answer
 from annotator.publication.formats import CSV
 from annotator.publication.options import Options
 from annotator.publication.writing import SCRIPT, Written
@@ -22,7 +25,7 @@ READ = (CSV, "json", "md")  # the other formats hold the same
 
 def found_in(written: Written, study: Study, options: Options) -> dict[str, list[str]]:
     """What was found, to the files that hold it."""
-    names = [name.encode() for name in hidden_names(study, options) if len(name) >= SHORTEST]
+    names = [name.encode().lower() for name in hidden_names(study, options) if len(name) >= SHORTEST]
     found: dict[str, list[str]] = {}
     for file in written.files:
         if file.path.endswith(READ) and file.path != SCRIPT:
@@ -32,8 +35,14 @@ def found_in(written: Written, study: Study, options: Options) -> dict[str, list
 
 
 def hidden_names(study: Study, options: Options) -> list[str]:
-    members = User.objects.filter(pk__in=Membership.objects.filter(study=study).values("user"))
-    return [name for name in members.values_list("username", flat=True) if name not in options.named]
+    """User names and display names of members and of raters who left, but for who is named or cited."""
+    people = User.objects.filter(
+        Q(pk__in=Membership.objects.filter(study=study).values("user"))
+        | Q(pk__in=Answer.objects.filter(round__study=study).values("rater"))
+    ).exclude(username__in=options.named)
+    cited = " ".join(each["name"] for each in options.creators).casefold()
+    found = {name.strip() for pair in people.values_list("username", "display_name") for name in pair}
+    return sorted(name for name in found if name and name.casefold() not in cited)
 
 
 def pieces(path: Path) -> Iterator[bytes]:
@@ -52,6 +61,7 @@ def kinds_in(texts: Iterable[bytes], names: list[bytes]) -> set[str]:
             found.add("tokens")
         if b"@" in text and MAIL.search(text):
             found.add("e-mail addresses")
-        if any(name in text and re.search(rb"(?<![\w./-])" + re.escape(name) + rb"(?![\w/-])", text) for name in names):
-            found.add("user names")
+        low = text.lower()
+        if any(name in low and re.search(rb"(?<![\w./-])" + re.escape(name) + rb"(?![\w/-])", low) for name in names):
+            found.add("names of people")
     return found

@@ -3,8 +3,9 @@
 import io
 import json
 import re
+import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from annotator.reproduction import recipes
@@ -13,6 +14,7 @@ from annotator.reproduction.models import Recipe, Run
 from annotator.reproduction.recipe_parts import Environment
 
 MOMENT = (1980, 1, 1, 0, 0, 0)  # the same recipe is the same file
+OWN = ("recipe.yaml", "plan.json", "replay.py", "README.md", "Dockerfile")
 TEMPLATE = Path(__file__).with_name("replay") / "replay.py.txt"
 
 README = """# {name}
@@ -58,11 +60,12 @@ def folder_of(row: Recipe) -> dict[str, bytes]:
 
 def folder(recipe: recipes.Recipe, script: str, locks: Mapping[str, Used]) -> dict[str, bytes]:
     """Files by name."""
-    name = recipe.script.rpartition("/")[2]
+    locks_of = file_names(recipe.environments)
+    name = script_name(recipe, besides=locks_of)
     document = recipe.document() | {"script": name}
     files = {"recipe.yaml": recipes.from_document(document).yaml(), name: script, "Dockerfile": DOCKERFILE}
     plan, lines = [], []
-    for one, file in zip(recipe.environments, file_names(recipe.environments), strict=True):
+    for one, file in zip(recipe.environments, locks_of, strict=True):
         lock = locks.get(one.name)
         files[file] = lock.locked if lock and lock.locked else "".join(f"{line}\n" for line in one.requirements)
         plan.append(_planned(one, file, lock))
@@ -77,6 +80,14 @@ def folder(recipe: recipes.Recipe, script: str, locks: Mapping[str, Used]) -> di
 def _planned(one: Environment, file: str, lock: Used | None) -> dict[str, object]:
     is_locked = bool(lock and lock.locked)
     return {**one.document(), "requirements": file, "locked": is_locked, "variables": dict(one.variables)}
+
+
+def script_name(recipe: recipes.Recipe, *, besides: Sequence[str]) -> str:
+    """Its own, unless another file of the folder or a module that `replay.py` imports would be found under it."""
+    name = recipe.script.rpartition("/")[2]
+    taken = {one.lower() for one in (*OWN, *besides)}
+    is_taken = name.lower() in taken or name.partition(".")[0].lower() in sys.stdlib_module_names
+    return f"script-{name}" if is_taken else name
 
 
 def file_names(environments: tuple[Environment, ...]) -> list[str]:

@@ -357,3 +357,15 @@ def test_table_as_a_file_is_that_of_the_page_where_nothing_is_chosen(client, clo
     plain = client.get("/frameworks/analysis/tables/cross/table.csv")
     assert plain.content == client.get("/frameworks/analysis/tables/cross/table.csv?by=cause&across=repository").content
     assert client.get("/frameworks/analysis/tables/cross/table.csv?by=colour").status_code == 400
+
+
+def test_history_tells_nobody_the_title_of_a_study_compared_with(client, closed, alice, lee):
+    other = StudyFactory(slug="other", title="Embargoed matter")
+    make_codebook(other, {"cause": ["type", "leak"]})
+    member(other, lee, "lead")
+    client.force_login(lee)
+    assert client.post(PAGE, {"kind": "comparison", "by": "cause", "other": "other"}).status_code == 302
+    client.force_login(alice)
+    told = client.get("/frameworks/history/").content.decode()
+    assert "asked for a figure" in told.lower()
+    assert "Embargoed" not in told

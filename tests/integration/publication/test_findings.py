@@ -16,6 +16,7 @@ from annotator.publication.models import Finding
 from annotator.publication.options import Options
 from annotator.publication.pseudonyms import pseudonyms_of
 from annotator.publication.releasing import make
+from annotator.studies.actions import set_roles
 from annotator.web.errors import BadInput, Refused
 
 SENTENCE = "{share} of bugs are of the type system ({count} of {n}, {low} to {high})."
@@ -136,3 +137,20 @@ def test_a_lead_states_changes_and_withdraws_in_the_browser(labelled, lee, alice
     client.force_login(lee)
     assert client.post(f"{url}1/withdraw/", {"reason": "Wrong."}).status_code == 302
     assert "in all" not in client.get(url).content.decode()
+
+
+def test_a_finding_names_no_more_than_a_database_takes(labelled, lee):
+    many = [f"owner/repository-{number}" for number in range(501)]
+    with pytest.raises(BadInput, match="at most 500"):
+        stating.state(study=labelled, sentence="{n}", asked=ASKED | {"across": "repository", "within": many}, by=lee)
+    with pytest.raises(BadInput, match="at most 500 categories"):
+        stating.state(study=labelled, sentence="{n}", asked=ASKED | {"categories": ["type"] * 501}, by=lee)
+
+
+def test_a_finding_on_a_raters_labels_outlives_her_membership(labelled, lee, alice):
+    stating.state(study=labelled, sentence="{count} of {n}", asked=ASKED | {"labels": "alice"}, by=lee)
+    (before,) = told(labelled)
+    set_roles(study=labelled, user=alice, roles=[], by=lee)
+    (after,) = told(labelled)
+    assert before.numbers == after.numbers
+    assert after.numbers["n"] > 0

@@ -11,6 +11,7 @@ from annotator.studies.actions import change_protocol
 from annotator.studies.models import Membership
 from annotator.studies.protocol import Protocol
 from tests.factories import make_bugs, make_harvest, make_round
+from tests.factories.reproduction import end_all, make_series
 
 
 def told(study, hide=str):
@@ -85,3 +86,12 @@ def test_who_decides_without_names_reads_pseudonyms(labelled, ada):
     page = client.get("/tensors/publication/methods/").content.decode()
     assert pseudonyms_of(labelled)("alice") in page
     assert "alice" not in page
+
+
+def test_recipes_of_bugs_in_an_open_round_are_not_counted(labelled, alice, bob, ada, lee):
+    shown, kept = make_bugs(labelled, 2)
+    for bug in (shown, kept):
+        end_all(make_series(bug, ada), buggy="bug", fixed="no_bug")
+    assert told(labelled)["reproduction"].text == "2 bugs have recipes, carried out in 8 runs."
+    make_round(labelled, bugs=[kept], raters=[alice, bob], by=lee, name="Later")
+    assert told(labelled)["reproduction"].text == "1 bug have recipes, carried out in 4 runs."
