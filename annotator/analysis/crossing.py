@@ -10,7 +10,7 @@ from annotator.analysis.distributing import choices, ordered
 from annotator.analysis.left_out import left_out
 from annotator.analysis.queries import Question
 from annotator.analysis.reading import Reading
-from annotator.analysis.sheets import COUNT, NUMBER, PROBABILITY, SHARE, Column, Sheet, Test, Turn
+from annotator.analysis.sheets import COUNT, NUMBER, PROBABILITY, SHARE, WHY, Column, Sheet, Test, Turn
 from annotator.stats.association import Lift, chi_square, filled, fisher, holm, lift
 from annotator.stats.reasons import SET_VALUED
 from annotator.studies.models import Study
@@ -215,6 +215,9 @@ def association(study: Study, asked: Asked) -> Sheet:
             Column("v", "Cramér's V", NUMBER), Column("remark", "Remark"),
         ),
         rows=tuple(rows),
-        notes=(f"p is corrected for {len([t for t in found if t.p is not None])} tests (Holm 1979).",),
+        notes=(
+            f"p is corrected for {len([t for t in found if t.p is not None])} tests (Holm 1979).",
+            *(f"{code}: {WHY[code]}." for code in WHY if any(code in (t.warning, t.reason) for t in found)),
+        ),
         unit="bugs in the largest table",
     )  # fmt: skip

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from annotator.analysis.asked import digest_of
+from annotator.stats.reasons import FEW_EXPECTED, NO_OVERLAP, SET_VALUED, SINGLE_CATEGORY
 
 TEXT, COUNT, SHARE, NUMBER, PROBABILITY, SECONDS = "text", "count", "share", "number", "probability", "seconds"
 SAYS = {
@@ -17,6 +18,12 @@ SAYS = {
     "no_moment": "without a date",
     "no_repository": "of no repository",
     "not_timed": "without a measured time",
+}
+WHY = {
+    FEW_EXPECTED: "many cells are expected to hold fewer than five bugs, so p is rough",
+    SET_VALUED: "a bug may have several answers here, so its cells are not independent",
+    SINGLE_CATEGORY: "one of the two has a single category",
+    NO_OVERLAP: "no bug has a label in both",
 }
 
 
@@ -42,6 +49,12 @@ class Test:
     size_is: str = ""
     reason: str | None = None
     warning: str | None = None
+
+    @property
+    def why(self) -> str:
+        """Its reason or warning in words."""
+        code = self.reason or self.warning or ""
+        return WHY.get(code, code)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The analysis: every facet's distribution, each table on a page of its own, and tables as files."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -77,10 +78,17 @@ def around(study: Study, kind: str, *, choice: str, chosen: dict[str, str]) -> d
         "choices": choices(study),
         "options": {name: CHOICES[name] for name in OPTIONS[kind]},
         "chosen": chosen,
+        "kept": kept_by(chosen),
         "by": chosen.get("by", ""),
         "across": chosen.get("across", ""),
         "formats": FORMATS,
     }
+
+
+def kept_by(chosen: dict[str, str]) -> str:
+    """What stays chosen from tab to tab: whose labels, and how fine."""
+    said = urlencode({name: chosen[name] for name in ("labels", "level") if chosen.get(name)})
+    return f"?{said}" if said else ""
 
 
 def choices(study: Study) -> list[tuple[str, str]]:

@@ -274,8 +274,9 @@ def reproduction_part(study: Study) -> Part:
     if not bugs:
         return Part("reproduction", "Reproduction", ("No bug was made to happen again.",))
     runs = Run.objects.filter(series__recipe__in=reproduced.told(study), state=Run.State.ENDED).count()
+    have = "has a recipe" if bugs == 1 else "have recipes"
     return Part(
-        "reproduction", "Reproduction", (f"{plural(bugs, 'bug')} have recipes, carried out in {plural(runs, 'run')}.",)
+        "reproduction", "Reproduction", (f"{plural(bugs, 'bug')} {have}, carried out in {plural(runs, 'run')}.",)
     )
 
 

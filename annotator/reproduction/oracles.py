@@ -161,7 +161,7 @@ def _beyond(metric: Metric | None, stdout: str, measures: dict[str, Any]) -> Che
     if value is None:
         return False, f"The output has no figure named {metric.name}."
     measures["metric"] = value if math.isfinite(value) else str(value)
-    told = f"{metric.name} is {value:.17g}"
+    told = f"{metric.name} is {repr(value).removesuffix('.0')}"
     if metric.above is not None and not value > metric.above:
         return False, f"{told}, not above {metric.above:g}."
     if metric.below is not None and not value < metric.below:

@@ -98,15 +98,17 @@ def page(request: Request, study: Study, recipe: Recipe, series: Series | None) 
             response["HX-Refresh"] = "true"
         return response
     read = recipes.from_document(recipe.document)
+    ran = matrix.recipe if matrix else read
     run = _chosen(matrix, request.GET.get("run", ""))
     told = queries.series_told(all_series(recipe)[:MOST_SERIES])
     context |= {
         "read": read,
+        "ran": ran,
         "chip": chip(matrix.told if matrix else None),
-        "oracle": oracle_in_words(read),
-        "limits": limits_in_words(read.limits),
-        "environments": (matrix.recipe if matrix else read).environments,
-        "items": items_of(matrix.recipe if matrix else read, matrix),
+        "oracle": oracle_in_words(ran),
+        "limits": limits_in_words(ran.limits),
+        "environments": ran.environments,
+        "items": items_of(ran, matrix),
         "over": over_versions(matrix) if matrix else None,
         "compared": _compared(request, matrix),
         "streams": outputs.STREAMS[1:],

@@ -92,3 +92,17 @@ def test_an_open_round_changes_no_byte(client, main_round, bugs, alice, bob, ada
     before = told()
     answer(main_round, bugs[0], bob, {"cause": "type", "stage": "training"})
     assert told() == before
+
+
+def test_whose_labels_stays_chosen_from_tab_to_tab(client, closed, ada):
+    text = page(client, ada, "?labels=unanimous&level=top&by=cause").content.decode()
+    assert 'href="/frameworks/analysis/tables/cross/?labels=unanimous&amp;level=top"' in text
+    further = page(client, ada, "tables/trend/?labels=unanimous").content.decode()
+    assert 'href="/frameworks/analysis/?labels=unanimous"' in further
+
+
+def test_a_warning_of_a_test_is_told_in_words(client, closed, ada):
+    text = page(client, ada, "tables/cross/?by=cause&across=stage").content.decode()
+    assert "Chi-square</b>: not told, one of the two has a single category" in text
+    together = page(client, ada, "tables/association/").content.decode()
+    assert "single_category: one of the two has a single category." in together

@@ -94,4 +94,4 @@ def test_recipes_of_bugs_in_an_open_round_are_not_counted(labelled, alice, bob, 
         end_all(make_series(bug, ada), buggy="bug", fixed="no_bug")
     assert told(labelled)["reproduction"].text == "2 bugs have recipes, carried out in 8 runs."
     make_round(labelled, bugs=[kept], raters=[alice, bob], by=lee, name="Later")
-    assert told(labelled)["reproduction"].text == "1 bug have recipes, carried out in 4 runs."
+    assert told(labelled)["reproduction"].text == "1 bug has a recipe, carried out in 4 runs."

@@ -5,7 +5,7 @@ import pytest
 from annotator.reproduction import actions, leases, recipes
 from annotator.reproduction.models import Recipe, Run, Series
 from tests.factories import ItemFactory, RepositoryFactory, make_round
-from tests.factories.reproduction import claimed, end_all, ended, make_recipe, make_series
+from tests.factories.reproduction import claimed, end_all, ended, make_recipe, make_series, recipe
 from tests.integration.reproduction.pages import as_, at, read
 
 HTMX = {"HX-Request": "true"}
@@ -246,3 +246,13 @@ def test_a_title_that_is_markup_is_shown_as_text(study, bugs, ada):
         page = read(as_(ada), address)
         assert "<b>bold" not in page
         assert "<script>alert" not in page
+
+
+def test_runs_of_an_older_version_stand_beside_what_that_version_asked_for(study, bugs, series, ada, alice):
+    end_all(series, buggy="bug", fixed="no_bug")
+    changed = recipe(oracle={"exception": "ValueError"}, limits={"seconds": 7})
+    actions.change_recipe(row=series.recipe, recipe=changed, script="raise ValueError\n", why="It raises now.", by=ada)
+    page = read(as_(alice), at(series.recipe.number))
+    assert "These runs are of" in page
+    assert "It raises ValueError" not in page
+    assert "30 s, 512 MB" in page

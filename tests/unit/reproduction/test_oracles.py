@@ -135,6 +135,12 @@ def test_a_figure_is_read_after_its_name(text, value):
     assert figure("loss", text) == value
 
 
+@pytest.mark.parametrize(("printed", "told"), [("2.9883", "2.9883"), ("2048.0", "2048"), ("1e30", "1e+30")])
+def test_a_figure_is_told_as_it_was_printed(printed, told):
+    found = judge(ended(f"loss {printed}"), recipe({"metric": {"name": "loss", "above": 1}}))
+    assert found.said.startswith(f"loss is {told}, above 1")
+
+
 def test_a_figure_that_is_none():
     assert math.isnan(figure("loss", "loss nan"))
 
