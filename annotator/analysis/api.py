@@ -9,6 +9,7 @@ from rest_framework.response import Response
 
 from annotator.adjudication.queries import final_labels
 from annotator.analysis.labels import FINAL, verdict_is_plain
+from annotator.analysis.permitted import refuse_rater_labels
 from annotator.analysis.serializers import TABLES, FinalShape
 from annotator.analysis.tables import tables
 from annotator.codebook.models import Facet
@@ -51,4 +52,6 @@ class Tables(StudyView):
     def get(self, request: Request, slug: str) -> Response:
         """Counts of labels: by facet, by repository, facet across facet, and how alike repositories are."""
         choice = self.asked("labels") or FINAL
-        return Response(tables(self.study(), choice=choice, by=self.asked("by"), across=self.asked("across")))
+        study = self.study()
+        refuse_rater_labels(study, self.me, choice)
+        return Response(tables(study, choice=choice, by=self.asked("by"), across=self.asked("across")))

@@ -83,14 +83,15 @@ class Suspects(StudyList):
 
     def rows(self) -> QuerySet[Suspect]:
         audit = get_object_or_404(LabelAudit, study=self.study(*READERS), number=self.kwargs["number"])
-        return Suspect.objects.filter(audit=audit).select_related("bug", "twin", "label", "likely")
+        mine = doubts.shown_to(self.me, Suspect.objects.filter(audit=audit))
+        return mine.select_related("bug", "twin", "label", "likely")
 
 
 class OneSuspect(StudyView):
     @extend_schema(request=Ruling, responses=SuspectShape)
     def put(self, request: Request, slug: str, number: int, rank: int) -> Response:
         """Rule on it: the label is right, or wrong with a note. It changes no label."""
-        rows = Suspect.objects.select_related("bug", "twin", "label", "likely")
+        rows = doubts.shown_to(self.me, Suspect.objects.all()).select_related("bug", "twin", "label", "likely")
         study = self.study(Role.ADJUDICATOR)
         suspect = get_object_or_404(rows, audit__study=study, audit__number=number, rank=rank)
         doubts.rule(suspect=suspect, by=self.me, **self.given(Ruling))

@@ -47,7 +47,8 @@ def auditable(study: Study) -> list[Facet]:
 def audit(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     study = study_for(request.user, slug, *READERS)
     held = get_object_or_404(LabelAudit.objects.select_related("facet"), study=study, number=number)
-    suspects = held.suspects.select_related("bug__item__repository", "twin__item", "label", "likely", "ruled_by")
+    mine = doubts.shown_to(cast(User, request.user), Suspect.objects.filter(audit=held))
+    suspects = mine.select_related("bug__item__repository", "twin__item", "label", "likely", "ruled_by")
     context = {
         "study": study,
         "audit": held,
@@ -63,7 +64,8 @@ def audit(request: HttpRequest, slug: str, number: int) -> HttpResponse:
 @require_POST
 def rule(request: HttpRequest, slug: str, number: int, rank: int) -> HttpResponse:
     study = study_for(request.user, slug, Role.ADJUDICATOR)
-    suspect = get_object_or_404(Suspect, audit__study=study, audit__number=number, rank=rank)
+    mine = doubts.shown_to(cast(User, request.user), Suspect.objects.all())
+    suspect = get_object_or_404(mine, audit__study=study, audit__number=number, rank=rank)
     sent = request.POST
     doubts.rule(suspect=suspect, ruling=sent.get("ruling", ""), note=sent.get("note", ""), by=cast(User, request.user))
     return redirect(f"{reverse('analysis:audit', args=[slug, number])}#suspect-{rank}")

@@ -3,7 +3,7 @@
 import secrets
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.utils import timezone
 
 from annotator.accounts.models import User
@@ -13,7 +13,7 @@ from annotator.adjudication.queries import final_labels, final_rounds
 from annotator.analysis.models import LabelAudit, Suspect
 from annotator.codebook.models import Facet
 from annotator.history.actions import record
-from annotator.labeling.models import Round
+from annotator.labeling.models import Assignment, Round
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 from annotator.web.texts import check_text
@@ -54,6 +54,12 @@ def refuse_early(study: Study, facet: Facet) -> None:
         raise Refused(f"Disputes on {facet.name} wait for a decision: labels are audited once all are settled.")
     if not final_rounds(study).exists() and not final_labels(study).filter(facet=facet).exists():
         raise Refused("There is no final label yet.")
+
+
+def shown_to(viewer: User, suspects: "QuerySet[Suspect]") -> "QuerySet[Suspect]":
+    """Without what the viewer has to label again: a model's word would sway the second look."""
+    in_hand = Assignment.objects.filter(rater=viewer, round__state=Round.State.OPEN).values("bug")
+    return suspects.exclude(bug__in=in_hand).exclude(twin__in=in_hand)
 
 
 @transaction.atomic

@@ -11,14 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotator.analysis import actions
-from annotator.analysis.asked import CHOICES, KINDS, Asked, read_asked
+from annotator.analysis.asked import CHOICES, KINDS, read_asked
 from annotator.analysis.figure_views import TASK
 from annotator.analysis.formats import FORMATS
-from annotator.analysis.kept import PICTURES, file_of, kept, listed
+from annotator.analysis.kept import PICTURES, asked_of, file_of, kept, listed
 from annotator.analysis.models import Drawing
 from annotator.analysis.numbers import numbers
+from annotator.analysis.permitted import allowed
 from annotator.analysis.serializers import SHEET
-from annotator.studies.access import study_for
 from annotator.studies.models import Study
 from annotator.studies.rest import StudyView
 from annotator.web.errors import BadInput
@@ -35,12 +35,6 @@ PARAMETERS = [
 ]
 
 
-def allowed(view: StudyView, asked: Asked) -> Asked:
-    if asked.other:
-        study_for(view.request.user, asked.other)
-    return asked
-
-
 class OneTable(StudyView):
     @extend_schema(parameters=PARAMETERS, responses={200: SHEET}, operation_id="studies_table_retrieve")
     def get(self, request: Request, slug: str, kind: str) -> Response:
@@ -48,7 +42,7 @@ class OneTable(StudyView):
         study = self.study()
         if kind not in KINDS:
             raise Http404("There is no such table.")
-        asked = allowed(self, read_asked(kind, {name: self.asked(name) for name in NAMES}))
+        asked = allowed(study, self.me, read_asked(kind, {name: self.asked(name) for name in NAMES}))
         return Response(numbers(study, asked, whole=self.asked("whole") in ("1", "true")).document())
 
 
@@ -100,7 +94,7 @@ class Figures(StudyView):
         """Ask for a figure: a worker draws it. Asked for again, it is the same one."""
         study = self.study()
         given = self.given(NewFigure)
-        asked = allowed(self, read_asked(given["kind"], given))
+        asked = allowed(study, self.me, read_asked(given["kind"], given))
         drawing = actions.ask(study=study, asked=asked, by=self.me)
         wake(TASK, drawing.pk)
         return Response(shape(drawing), status=202)
@@ -108,8 +102,7 @@ class Figures(StudyView):
 
 def found(view: StudyView, study: Study, key: str) -> Drawing:
     drawing = get_object_or_404(Drawing.objects.select_related("study"), study=study, key=key)
-    if other := drawing.asked.get("other"):
-        study_for(view.request.user, other)
+    allowed(study, view.me, asked_of(drawing))
     return drawing
 
 

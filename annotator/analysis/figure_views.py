@@ -11,9 +11,10 @@ from annotator.accounts.http import Request
 from annotator.analysis import actions
 from annotator.analysis.asked import CHOICES, COMPARISON, KINDS, read_asked
 from annotator.analysis.formats import FORMATS
-from annotator.analysis.kept import PICTURES, Kept, file_of, kept, listed
+from annotator.analysis.kept import PICTURES, Kept, asked_of, file_of, kept, listed
 from annotator.analysis.layout import section
 from annotator.analysis.models import Drawing
+from annotator.analysis.permitted import allowed
 from annotator.analysis.published import published_in
 from annotator.analysis.tables import Tables
 from annotator.analysis.writing import attached
@@ -47,9 +48,7 @@ def ask(request: Request, study: Study) -> Drawing:
     elif kind == COMPARISON and not given.get("other"):
         upload = request.FILES.get("file")
         given["published"] = published_in(upload.read() if upload else given.get("counts", "").encode())
-    asked = read_asked(kind, given)
-    if asked.other:
-        study_for(request.user, asked.other)
+    asked = allowed(study, request.user, read_asked(kind, given))
     drawing = actions.ask(study=study, asked=asked, by=request.user)
     wake(TASK, drawing.pk)
     return drawing
@@ -58,8 +57,7 @@ def ask(request: Request, study: Study) -> Drawing:
 def found(request: Request, study: Study, key: str) -> Drawing:
     """A figure that compares with another study is there for members of both alone."""
     drawing = get_object_or_404(Drawing.objects.select_related("study"), study=study, key=key)
-    if other := drawing.asked.get("other"):
-        study_for(request.user, other)
+    allowed(study, request.user, asked_of(drawing))
     return drawing
 
 

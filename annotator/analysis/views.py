@@ -16,6 +16,7 @@ from annotator.analysis.kept import drawn_among
 from annotator.analysis.labels import FINAL, UNANIMOUS, raters_with_labels
 from annotator.analysis.layout import Section, section
 from annotator.analysis.numbers import numbers
+from annotator.analysis.permitted import allowed, refuse_rater_labels
 from annotator.analysis.tables import Tables
 from annotator.analysis.tables import tables as all_tables
 from annotator.analysis.writing import as_lines, written
@@ -47,6 +48,7 @@ def distributions(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     asked = sent(request)
     choice = asked.get("labels", FINAL)
+    refuse_rater_labels(study, request.user, choice)
     read = Tables(study, choice)
     used = read.used()
     if asked.get("by") and asked.get("across"):
@@ -111,7 +113,7 @@ def table_page(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     context = around(study, kind, choice=given.get("labels", FINAL), chosen=given)
     context |= {"facets": used, "others": others(request, study)}
     if is_asked(kind, given):
-        asked = allowed(request, read_asked(kind, given))
+        asked = allowed(study, request.user, read_asked(kind, given))
         one = shown(study, asked, whole=is_small(study) or "others" in given)
         context |= {"section": one, "drawn": drawn_among(study, [asked]), "is_small": is_small(study)}
     return render(request, "analysis/table.html", context)
@@ -141,13 +143,6 @@ def others(request: HttpRequest, study: Study) -> list[Study]:
     return list(Study.objects.of(request.user).exclude(pk=study.pk).order_by("title"))
 
 
-def allowed(request: HttpRequest, asked: Asked) -> Asked:
-    """A comparison is for members of both studies; for others the second one does not exist."""
-    if asked.other:
-        study_for(request.user, asked.other)
-    return asked
-
-
 @login_required
 @require_GET
 def table_file(request: HttpRequest, slug: str, kind: str, format_: str) -> HttpResponse:
@@ -156,7 +151,7 @@ def table_file(request: HttpRequest, slug: str, kind: str, format_: str) -> Http
     if kind not in KINDS or format_ not in FORMATS:
         raise Http404("There is no such table.")
     given = with_defaults(kind, sent(request), [question.key for question in Tables(study).used()])
-    asked = allowed(request, read_asked(kind, given))
+    asked = allowed(study, request.user, read_asked(kind, given))
     return written(study, asked, numbers(study, asked), format_)
 
 
@@ -167,5 +162,6 @@ def table(request: HttpRequest, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
     asked = sent(request)
     choice, by, across = asked.get("labels", FINAL), asked.get("by", ""), asked.get("across", "")
+    refuse_rater_labels(study, request.user, choice)
     read = all_tables(study, choice=choice, by=by, across=across)
     return as_lines(read, name="-".join(filter(None, (study.slug, choice, by, across))), across=bool(across))

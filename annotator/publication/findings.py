@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotator.adjudication.names import nameless_bugs
 from annotator.analysis.labels import FINAL, UNANIMOUS, Labels, labels_of
+from annotator.analysis.permitted import names_a_rater
 from annotator.analysis.queries import Question, questions_of
 from annotator.publication import frozen
 from annotator.publication.models import Finding, Release
@@ -209,6 +211,14 @@ def told(study: Study) -> list[Told]:
         text = text_of(finding.sentence, numbers)
         found.append(Told(finding, text, numbers, released.get(finding.number, "")))
     return found
+
+
+def told_to(study: Study, viewer: Any) -> list[Told]:
+    """Without those that count one rater's labels, where the viewer still decides without the raters' names."""
+    found = told(study)
+    if not nameless_bugs(study, viewer, study.my_roles):
+        return found
+    return [each for each in found if not names_a_rater(each.finding.asked["labels"], viewer)]
 
 
 def in_latest_release(study: Study) -> dict[int, str]:

@@ -19,14 +19,14 @@ class Findings(StudyView):
     @extend_schema(responses=StatedFinding(many=True))
     def get(self, request: Request, slug: str) -> Response:
         """Sentences with their numbers as the data are now, and whether they moved since the latest release."""
-        return Response(StatedFinding(reading.told(self.study()), many=True).data)
+        return Response(StatedFinding(reading.told_to(self.study(), self.me), many=True).data)
 
     @extend_schema(request=NewFinding, responses={201: StatedFinding(many=True)})
     def post(self, request: Request, slug: str) -> Response:
         """State a finding. All of them come back."""
         study, given = self.study(Role.LEAD), self.given(NewFinding)
         stating.state(study=study, sentence=given.pop("sentence"), asked=given, by=self.me)
-        return Response(StatedFinding(reading.told(study), many=True).data, status=201)
+        return Response(StatedFinding(reading.told_to(study, self.me), many=True).data, status=201)
 
 
 class OneFinding(StudyView):
@@ -37,9 +37,10 @@ class OneFinding(StudyView):
     @extend_schema(request=ChangedFinding, responses=StatedFinding(many=True))
     def put(self, request: Request, slug: str, number: int) -> Response:
         """Change it, by a further version with a reason."""
+        study = self.study(Role.LEAD)
         held, given = self.held(), self.given(ChangedFinding)
         stating.change(finding=held, sentence=given.pop("sentence"), why=given.pop("why"), asked=given, by=self.me)
-        return Response(StatedFinding(reading.told(held.study), many=True).data)
+        return Response(StatedFinding(reading.told_to(study, self.me), many=True).data)
 
     @extend_schema(request=Withdrawn, responses={204: None})
     def delete(self, request: Request, slug: str, number: int) -> Response:

@@ -35,7 +35,7 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
 def shown(request: HttpRequest, study: Study, form: forms.Form) -> HttpResponse:
     context: dict[str, Any] = {
         "study": study,
-        "findings": reading.told(study),
+        "findings": reading.told_to(study, request.user),
         "words": reading.WORDS.items(),
         "form": form,
         "is_lead": Role.LEAD in study.my_roles,

@@ -19,7 +19,7 @@ from annotator.labeling.models import Answer
 from annotator.overview.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.contract.interface import Interface
-from tests.factories import answer, make_bugs, make_round
+from tests.factories import answer, make_bugs, make_round, member
 
 WORDS = {
     "type": "dtype cast float integer conversion overflow precision",
@@ -174,3 +174,27 @@ def test_programs_do_the_same(settled, ada, alice):
     told = asking.ask("put", f"{url}/1/suspects/1/", {"ruling": "right"}, status=200)
     assert told["ruling"] == "right"
     Interface(alice).ask("get", f"{url}/", status=403)
+
+
+def test_who_labels_a_bug_again_reads_no_doubt_of_it(settled, client, alice, bob, ada, lee):
+    audit = audited(settled, ada)
+    doubted = audit.suspects.get(rank=1)
+    page = f"/frameworks/analysis/audits/{audit.number}/"
+    rest = f"/api/v1/studies/frameworks/label-audits/{audit.number}/suspects/"
+
+    def read(person):
+        client.force_login(person)
+        rows = client.get(rest).json()["results"]
+        return f'id="suspect-{doubted.rank}"' in client.get(page).content.decode(), doubted.bug.number in {
+            row["bug"] for row in rows
+        } | {row["twin"] for row in rows}
+
+    assert read(lee) == (True, True)
+    member(settled, lee, "rater")
+    make_round(settled, bugs=[doubted.bug], raters=[alice, lee], by=ada, name="Again")
+    assert read(lee) == (False, False)
+    assert read(ada) == (True, True)
+    member(settled, lee, "adjudicator")
+    client.force_login(lee)
+    assert client.post(f"{page}1/", {"ruling": "right"}).status_code == 404
+    assert client.put(f"{rest}1/", {"ruling": "right"}, content_type="application/json").status_code == 404

@@ -11,6 +11,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment
 from annotator.overview.closing import close_round
+from annotator.publication.stating import state
 from annotator.studies.models import Study
 from tests.factories import answer, make_round, member
 
@@ -129,3 +130,50 @@ def test_a_protocol_that_hides_no_names_leaves_nothing_out(closed, asked, study,
     assert "It is cast." in asked(ada, cell("type", "api")).content.decode()
     assert 1 in rows(asked(ada, "/frameworks/publication/answers.csv"))
     assert "alice: Read too fast." in asked(ada, "/frameworks/rounds/1/").content.decode()
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/frameworks/analysis/?labels=alice",
+        "/frameworks/analysis/table.csv?labels=alice&by=cause&across=repository",
+        "/frameworks/analysis/tables/cross/?labels=alice&by=cause&across=repository",
+        "/frameworks/analysis/tables/cross/table.csv?labels=alice&by=cause&across=repository",
+        f"{API}tables/?labels=alice",
+        f"{API}tables/cross/?labels=alice&by=cause&across=repository",
+    ],
+)
+def test_counts_of_one_raters_labels_wait_for_the_decision(closed, asked, bugs, ada, alice, lee, address):
+    assert [asked(person, address).status_code for person in (alice, lee)] == [200, 200]
+    assert asked(ada, address).status_code == 409
+    assert asked(ada, address.replace("alice", "final")).status_code == 200
+    settle(bugs[0], ada)
+    assert asked(ada, address).status_code == 200
+
+
+def test_figures_of_one_raters_labels_wait_for_the_decision(closed, asked, client, bugs, ada, lee):
+    form = {"kind": "distribution", "by": "cause", "labels": "alice"}
+    client.force_login(lee)
+    page = client.post("/frameworks/analysis/figures/", form).headers["Location"]
+    client.force_login(ada)
+    assert client.post("/frameworks/analysis/figures/", form).status_code == 409
+    assert client.post(f"{API}figures/", form, content_type="application/json").status_code == 409
+    rest = page.replace("/frameworks/analysis/", API)
+    assert [asked(ada, place).status_code for place in (page, rest)] == [409, 409]
+    settle(bugs[0], ada)
+    assert [asked(ada, place).status_code for place in (page, rest)] == [200, 200]
+
+
+def test_findings_on_one_raters_labels_wait_for_the_decision(closed, asked, study, bugs, ada, lee):
+    for labels in ("alice", "final"):
+        given = {"facet": "cause", "categories": ["type"], "labels": labels}
+        state(study=study, sentence=f"{labels}: {{count}}", asked=given, by=lee)
+    places = ("/frameworks/publication/findings/", f"{API}findings/")
+
+    def told(person):
+        return ["alice: " in asked(person, place).content.decode() for place in places]
+
+    assert (told(lee), told(ada)) == ([True, True], [False, False])
+    assert all("final: 1" in asked(ada, place).content.decode() for place in places)
+    settle(bugs[0], ada)
+    assert told(ada) == [True, True]
