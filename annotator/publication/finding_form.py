@@ -18,13 +18,13 @@ class FindingForm(forms.Form):
         label="Sentence",
         widget=forms.Textarea(attrs={"rows": 2}),
         max_length=LONGEST,
-        help_text="Numbers stand in braces.",
+        help_text="Numbers stand in braces: {share} of bugs are crashes ({count} of {n}).",
     )
     facet = forms.ChoiceField(label="Facet")
     categories = forms.CharField(
         label="Categories",
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="One a line; those below them count too.",
+        help_text="Names as in the codebook, one a line; those below them count too.",
     )
     across = forms.ChoiceField(label="Only within", required=False)
     within = forms.CharField(

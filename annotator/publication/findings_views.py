@@ -15,6 +15,7 @@ from annotator.publication.finding_form import FindingForm
 from annotator.publication.models import Finding
 from annotator.studies.access import study_for
 from annotator.studies.models import Role, Study
+from annotator.web.errors import BadInput
 
 
 @login_required
@@ -27,8 +28,12 @@ def findings(request: HttpRequest, slug: str) -> HttpResponse:
         form = FindingForm(study, request.POST)
         if form.is_valid():
             by = cast(User, request.user)
-            stating.state(study=study, sentence=form.cleaned_data["sentence"], asked=form.asked(), by=by)
-            return redirect("publication:findings", slug=slug)
+            try:
+                stating.state(study=study, sentence=form.cleaned_data["sentence"], asked=form.asked(), by=by)
+            except BadInput as problem:
+                form.add_error(None, str(problem))
+            else:
+                return redirect("publication:findings", slug=slug)
     return shown(request, study, form)
 
 
@@ -53,8 +58,12 @@ def finding(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         sent = form.cleaned_data
         by = cast(User, request.user)
-        stating.change(finding=held, sentence=sent["sentence"], asked=form.asked(), why=sent["why"], by=by)
-        return redirect("publication:findings", slug=slug)
+        try:
+            stating.change(finding=held, sentence=sent["sentence"], asked=form.asked(), why=sent["why"], by=by)
+        except BadInput as problem:
+            form.add_error(None, str(problem))
+        else:
+            return redirect("publication:findings", slug=slug)
     context = {"study": study, "finding": held, "form": form, "words": reading.WORDS.items()}
     return render(request, "publication/finding.html", context, status=422 if form.errors else 200)
 

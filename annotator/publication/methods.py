@@ -184,7 +184,8 @@ def raters_part(study: Study, hide: Hide) -> Part:
     sentences += [f"{name}'s tie to the subject systems: {tie}." for name, _, tie in people if tie]
     training = Round.objects.with_agreement().filter(study=study, kind=Round.Kind.TRAINING).count()
     if trained or training:
-        sentences.append(f"They were trained in {plural(training, 'round')} and {plural(trained, 'meeting')}.")
+        told = [plural(n, thing) for n, thing in ((training, "round"), (trained, "meeting")) if n]
+        sentences.append(f"They were trained in {' and '.join(told)}.")
     missing = [f"The experience of {name}." for name, experience, _ in people if not experience]
     missing += [] if trained or training else ["How the raters were trained."]
     return Part("raters", "Raters", tuple(sentences), tuple(missing))

@@ -126,8 +126,12 @@ def test_a_lead_states_changes_and_withdraws_in_the_browser(labelled, lee, alice
         assert client.post(url, form).status_code == status
     client.force_login(lee)
     assert client.post(url, form | {"sentence": ""}).status_code == 422
+    refused = client.post(url, form | {"categories": "typo"})
+    assert refused.status_code == 422
+    assert "has no category “typo”" in refused.content.decode() and SENTENCE in refused.content.decode()
     assert client.post(url, form).status_code == 302
     assert client.post(f"{url}1/", form | {"sentence": "{count} in all", "why": "Shorter."}).status_code == 302
+    assert client.post(f"{url}1/", form | {"categories": "typo", "why": "Slip."}).status_code == 422
     page = client.get(url).content.decode()
     assert "in all" in page and "in no release yet" in page
     assert client.get(f"{url}1/").status_code == 200

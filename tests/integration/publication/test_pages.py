@@ -98,3 +98,12 @@ def test_command_refuses_in_one_line_and_writes_nothing(closed, tmp_path, capsys
     assert len(err.strip().splitlines()) == 1
     assert said in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_each_page_of_publication_leads_to_the_others(client, labelled, alice):
+    client.force_login(alice)
+    places = ("", "releases/", "findings/", "methods/")
+    for here in places:
+        page = client.get(f"/tensors/publication/{here}").content.decode()
+        assert f'href="/tensors/publication/{here}" aria-current="page"' in page
+        assert all(f'href="/tensors/publication/{there}"' in page for there in places)
