@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, sync_playwright
 FOLDER = Path(__file__).resolve().parent.parent / "docs/pictures"
 LARGEST = 120_000  # bytes
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync"]
-LABELING = "/demo/rounds/3/bugs/9/"
-KEYS = {LABELING: "r5s3t1l3"}  # what the rater has answered so far
+LABELING = "/demo/rounds/3/bugs/5/"
+KEYS = {LABELING: "r1s2t2l3"}  # what the rater has answered so far
 PICTURES = {  # name: who looks, where
     "home": ("cedar", "/demo/"),
     "labeling": ("alder", LABELING),
@@ -21,7 +21,7 @@ PICTURES = {  # name: who looks, where
     "adjudication": ("maple", "/demo/adjudication/"),
     "codebook": ("cedar", "/demo/codebook/"),
     "bugs": ("fern", "/demo/bugs/?round=2"),
-    "analysis": ("cedar", "/demo/analysis/tables/cross/"),
+    "analysis": ("cedar", "/demo/analysis/tables/cross/?by=root_cause&across=repository&level=top"),
     "reproduction": ("cedar", "/demo/reproduction/1/"),
 }
 
