@@ -17,7 +17,7 @@ TOKENS = (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-"
 TOKEN = re.compile(
     rb"\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{20,}|\bAKIA[0-9A-Z]{16}\b|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
-MAIL = re.compile(rb"[A-Za-z0-9][\w.+-]*@[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+")
+MAIL = re.compile(rb"(?<![\w.+-])[\w.+-]++@[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+")
 SHORTEST = 3  # letters of a name that is looked for
 AT_ONCE, OVERLAP = 1 << 22, 200
 READ = (CSV, "json", "md")  # the other formats hold the same

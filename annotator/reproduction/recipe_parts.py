@@ -16,8 +16,8 @@ PATH = re.compile(r"/[\w./+-]{1,180}")
 IMAGE = re.compile(r"[a-z0-9][\w./:@-]{0,400}", re.IGNORECASE)
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 REQUIREMENT = re.compile(  # a distribution with extras, versions and a marker; no option, address or path
-    r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\s*(\[[A-Za-z0-9._, -]*\])?"
-    r"\s*\(?\s*((===?|[<>!~]=|[<>])\s*[\w.*+!-]+\s*,?\s*)*\)?\s*(;[^\n\\]{1,200})?"
+    r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\s*+(\[[A-Za-z0-9._, -]*\])?"
+    r"\s*+\(?\s*+((===?|[<>!~]=|[<>])\s*+[\w.*+!-]++\s*+,?\s*+)*+\)?\s*+(;[^\n\\]{1,200})?"
 )
 RESERVED = ("LD_", "PATH", "HOME", "CUDA_VISIBLE_DEVICES", "NVIDIA_", "RECIPE_")
 MOST_REQUIREMENTS, MOST_VARIABLES, MOST_COMMANDS, LONGEST_PATTERN = 200, 50, 20, 500

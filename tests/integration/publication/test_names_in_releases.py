@@ -1,5 +1,7 @@
 """A release says so where a text names somebody whom it hides, by whatever name and in whatever case."""
 
+import time
+
 import pytest
 
 from annotator.accounts.models import User
@@ -7,6 +9,7 @@ from annotator.adjudication.actions import adjudicate
 from annotator.adjudication.models import Dispute
 from annotator.labeling.models import Answer
 from annotator.publication.options import Options
+from annotator.publication.personal import kinds_in
 from annotator.publication.release_page import cited
 from annotator.publication.releasing import make
 from annotator.studies.actions import set_roles
@@ -60,3 +63,11 @@ def test_names_with_braces_leave_a_citation_whole(labelled, lee):
     said = cited(release).bibtex
     assert said.count("{") == said.count("}")
     assert r"\textbraceleft{}in tensor code" in said
+
+
+def test_a_file_of_one_long_word_is_searched_in_no_time():
+    began = time.monotonic()
+    assert kinds_in([b"f" * 2_000_000 + b" @ "], []) == set()
+    assert time.monotonic() - began < 2
+    assert kinds_in([b"write to <a.b+c@mail.example.org>"], []) == {"e-mail addresses"}
+    assert kinds_in([b"@pytest.mark, a @b.c, x@y"], []) == set()

@@ -1,12 +1,14 @@
 """A recipe file is read to the last key, says what is wrong where, and is written back the same."""
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from annotator.reproduction import recipes
+from annotator.reproduction.recipe_parts import environment
 from annotator.web.errors import BadInput
 
 SHORT = """
@@ -138,3 +140,20 @@ def test_a_script_is_text_of_some_length():
     for wrong in (b"\xff", " \n", "x\x00", "x" * 500_001):
         with pytest.raises(BadInput):
             recipes.checked_script(wrong)
+
+
+def test_a_requirement_that_is_none_is_refused_in_no_time():
+    began = time.monotonic()
+    for wrong in ("a" + "==1   " * 45 + "'", "a" + " " * 290 + "'", "a" + "!" * 290):
+        with pytest.raises(BadInput, match="in requirements is none"):
+            environment({"name": "x", "python": "3.8", "requirements": [wrong], "expect": "bug"}, 1)
+    assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize(
+    "right",
+    ["numpy", "numpy==1.18.0", "torch [cuda, cpu] >= 1.9 , != 1.10.* ,<2", "a (>=1, <2)", "a===1!2.0+cu11; python_version < '3.9'"],
+)  # fmt: skip
+def test_requirements_as_people_write_them_are_taken(right):
+    found = environment({"name": "x", "python": "3.8", "requirements": [right], "expect": "bug"}, 1)
+    assert found.requirements == (right,)
