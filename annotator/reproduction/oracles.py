@@ -22,6 +22,7 @@ INFINITY = re.compile(r"(?<![\w])[-+]?inf(?:inity)?(?![\w])", re.IGNORECASE)
 RAISED = re.compile(r"^(?P<name>[A-Za-z_][\w.]*)(?::\s?(?P<said>.*))?$")
 NO_MEMORY = re.compile(r"\b(MemoryError|_ArrayMemoryError|std::bad_alloc|Cannot allocate memory|ENOMEM)\b")
 LONGEST_SAID = 300
+LONGEST_COMPARED = 100_000  # characters: what is compared is kept with the run, and read with every list of them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,6 +203,9 @@ def observe(ended: Ended, recipe: Recipe) -> Seen:
             f"{recipe.metric} is {told}." if value is not None else f"The output has no figure named {recipe.metric}."
         )
         return Seen(outcome=OBSERVED, said=said, measures={"observed": {"value": told}})
+    if len(stdout) > LONGEST_COMPARED:
+        said = f"Its output has more than {LONGEST_COMPARED:,} characters: print less of it, or compare a figure."
+        return Seen(outcome=TOO_MUCH, said=said)
     if recipe.compare == "json":
         found, is_there = json_in(stdout)
         said = "JSON was read." if is_there else "The output has no JSON."

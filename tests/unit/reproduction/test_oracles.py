@@ -183,3 +183,9 @@ def test_json_nested_too_deeply_to_be_compared_is_none():
     deep, is_there = json_in("[" * 51 + "]" * 51)
     assert is_there
     assert same(deep, deep, tolerance=0.1)
+
+
+@pytest.mark.parametrize("compare", ["stdout", "json"])
+def test_an_output_too_long_to_be_kept_beside_the_run_is_not_compared(compare):
+    seen = judge(ended("1" * 100_001), recipe(compare=compare))
+    assert (seen.outcome, seen.measures) == ("too_much", {})
