@@ -24,6 +24,9 @@ BLANKS = {
     "import_number": "1",
     "file": "finals.csv",
     "rank": "1",
+    "version": "1",
+    "series": "1",
+    "name": "laptop",
 }
 
 
