@@ -120,7 +120,9 @@ AGAIN: Mapping[str, dict[str, Any]] = {
     "drawing_key": {},
     "label_audit_number": {},
     "suspect_rank": {},
-    "release_number": {},
+    "release_number": {"sha256": "8" * 64},
+    "release_once": {"number": 2},
+    "release_one_at_a_time": {},
     "finding_version": {"is_current": False},
     "finding_current": {"version": 2},
 }
@@ -220,7 +222,7 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "suspect_reason": {"reason": "a hunch"},
     "suspect_ruled_together": {"ruling": "right"},
     "release_state": {"state": "lost"},
-    "release_published_together": {"state": "published"},
+    "release_published_together": {"published_at": None},
 }
 
 
@@ -358,7 +360,7 @@ def run_and_released(study, bug, facet, category, lee) -> list[models.Model]:
         Drawing.objects.create(study=study, key="4" * 64, asked={}, wanted="5" * 64),
         audit,
         Suspect.objects.create(audit=audit, bug=bug, reason="unlikely", label=category, rank=1),
-        Release.objects.create(study=study, number=1),
+        Release.objects.create(study=study, number=1, state="published", published_at=JUNE, sha256="7" * 64),
         publication.Finding.objects.create(study=study, number=1, sentence="{n} bugs", written_by=lee),
     ]
 
@@ -429,6 +431,8 @@ def test_the_same_row_is_not_there_twice(rows, name):
         row = Category.objects.create(facet=row.facet, name="narrower", parent=row, hotkey="7")
     if name == "host_name":
         row.token = Token.objects.create(user=row.added_by, name="host", digest="6" * 64, hint="66", expires_at=JUNE)
+    if name == "release_one_at_a_time":
+        row = Release.objects.create(study=row.study)
     if name == "drawn_position":
         row.item = ItemFactory(study=row.sample.study)
     if name == "drawn_taken_once":

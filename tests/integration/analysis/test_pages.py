@@ -45,8 +45,8 @@ def test_one_facet_across_another(client, closed, ada):
     assert "4 bugs, type, (no repository)" in text
 
 
-def test_other_labels_can_be_asked_for(client, closed, ada):
-    text = page(client, ada, "?labels=alice").content.decode()
+def test_other_labels_can_be_asked_for(client, closed, lee):
+    text = page(client, lee, "?labels=alice").content.decode()
     assert "Blind labels of alice" in text
     assert re.search(r"api</th><td class=\"r num\">2</td>", text)
 
@@ -67,8 +67,8 @@ def test_each_table_is_a_csv(client, closed, ada):
 
 
 @pytest.mark.parametrize("query", ["?by=colour&across=cause", "?labels=charlie", "?by=cause&across=colour"])
-def test_what_cannot_be_shown_is_a_clear_page(client, closed, ada, query):
-    response = page(client, ada, query)
+def test_what_cannot_be_shown_is_a_clear_page(client, closed, lee, query):
+    response = page(client, lee, query)
     assert response.status_code == 400
     assert "colour" in response.content.decode() or "charlie" in response.content.decode()
 
