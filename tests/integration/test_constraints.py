@@ -221,7 +221,7 @@ CHANGED: Mapping[str, dict[str, Any]] = {
     "label_audit_state": {"state": "lost"},
     "suspect_reason": {"reason": "a hunch"},
     "suspect_ruled_together": {"ruling": "right"},
-    "release_state": {"state": "lost"},
+    "release_state": {"state": "lost", "number": None, "published_at": None, "sha256": ""},
     "release_published_together": {"published_at": None},
 }
 
