@@ -135,7 +135,7 @@ def chaos(database: str = "") -> list[Figure]:
     return [
         Figure("chaos, end state as of an undisturbed harvest", storm.digest == calm.digest, "", 1, at_least=True),
         Figure("chaos, kill -9 of web, worker and broker", sum(storm.killed.values()), "", 20, at_least=True),
-        Figure("chaos, requests asked for again", storm.repeated, "", storm.killed.get("worker", 0)),
+        Figure("chaos, items or pages asked for again", sum(map(len, storm.again)), "", storm.killed["worker"]),
         Figure("chaos, seconds", storm.seconds, "s", 3_600, floor=calm.seconds, floor_is="undisturbed"),
     ]
 
@@ -212,11 +212,12 @@ def newcomer() -> list[Figure]:
 
 
 def memory(started: machine.Machine, round_path: str) -> tuple[float, float]:
-    """PSS once the round is labelled and closed, and again after many more pages."""
+    """PSS once the demo's recipe has run and the round is labelled and closed, and again after many more pages."""
     for name in machine.RATERS:
         machine.label_all(started.port, machine.sign_in(started.port, name), round_path)
     lead = machine.sign_in(started.port, machine.LEAD)
     machine.close(started.port, lead, round_path)
+    machine.wait_for_runs(started.port, lead)
     pages = load.Rater(started.port, lead, round_path)
     read(pages, 100)
     before = machine.pss_mb(started)

@@ -133,3 +133,16 @@ def close(port: int, session: str, round_path: str) -> None:
     answer.read()
     if answer.status != 302:
         raise RuntimeError(f"the round was not closed: {answer.status}")
+
+
+def wait_for_runs(port: int, session: str, *, seconds: float = 120) -> None:
+    """Until the worker is through with the demo's recipe: what a run needs is loaded once, and is no growth."""
+    deadline = time.monotonic() + seconds
+    address = f"http://127.0.0.1:{port}/demo/reproduction/1/"
+    while time.monotonic() < deadline:
+        request = urllib.request.Request(address, headers={"Cookie": f"sessionid={session}"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            if "not through yet" not in answer.read().decode():
+                return
+        time.sleep(1)
+    raise RuntimeError("the demo's recipe is not through")

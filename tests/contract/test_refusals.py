@@ -96,9 +96,11 @@ def test_a_turn_that_is_not_ones_own_does_not_exist(main_round, bugs, alice, bob
     from annotator.studies.models import Membership
 
     Membership.objects.create(study=study, user=lee, role="rater")
+    before = rows_stored()
     Interface(lee).put("studies/frameworks/rounds/1/bugs/1/answers/", {"answers": {}}, status=404)
     Interface(alice).put("studies/frameworks/rounds/1/bugs/99/answers/", {"answers": {}}, status=404)
     Interface(alice).put(f"studies/frameworks/rounds/1/bugs/{10**30}/answers/", {"answers": {}}, status=404)
+    assert rows_stored() == before
 
 
 def test_an_answer_to_a_closed_round_is_refused(main_round, bugs, alice, lee):
@@ -165,7 +167,9 @@ def test_a_stranger_finds_no_study_anywhere(study, charlie):
 
 
 def test_nobody_gets_in_without_a_name(study):
+    before = rows_stored()
     every_operation(Interface(), 401)
+    assert rows_stored() == before
 
 
 def test_an_open_round_tells_nobody_of_anothers_answers(main_round, bugs, alice, bob, lee, ada):

@@ -72,6 +72,7 @@ def test_what_cannot_be_published_is_refused(closed, lee, body):
 def test_only_a_lead_asks(closed, alice, charlie):
     for person, status in ((alice, 403), (charlie, 404)):
         Interface(person).ask("post", f"{RELEASES}/", {}, status=status)
+    assert not Release.objects.exists()
 
 
 def test_findings_are_stated_changed_and_withdrawn(closed, lee, alice):

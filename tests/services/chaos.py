@@ -6,6 +6,7 @@ What is left in the end must be what an undisturbed harvest leaves.
 import http.client
 import json
 import random
+import re
 import socket
 import subprocess
 import sys
@@ -15,13 +16,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from ops import processes
 from ops.run import BIN, worker
 from tests.services.github_server import GitHubServer, World
-from tests.services.github_server.server import TOKEN
+from tests.services.github_server.server import TOKEN, Entry
 from tests.services.github_server.world import odd, repository
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +39,8 @@ class Outcome:
 
     seconds: float
     requests: int
-    repeated: int  # answered before, and asked for again
+    repeated: int  # requests answered before, and sent again
+    again: list[set[str]]  # what they were about: a set for each time that they came in a row
     digest: str
     counts: dict[str, int]
     killed: dict[str, int]
@@ -199,7 +202,28 @@ def carried_out(
             time.sleep(0.01)
     seconds, told = time.monotonic() - begun, site.command("state", slug)
     repeated, killed = len(github.repeated()), dict(site.killed)
-    return Outcome(seconds, len(github.log), repeated, told["digest"], told["counts"], killed, over.result())
+    return Outcome(
+        seconds,
+        len(github.log),
+        repeated,
+        asked_again(github.log),
+        told["digest"],
+        told["counts"],
+        killed,
+        over.result(),
+    )
+
+
+def asked_again(log: list[Entry]) -> list[set[str]]:
+    """After the end of a worker the next one asks for what was in hand, several requests where it is a large item."""
+    rows = groupby(log, key=lambda entry: entry.is_repeated)
+    return [{about(entry) for entry in entries} for is_repeated, entries in rows if is_repeated]
+
+
+def about(entry: Entry) -> str:
+    """The item's number, else the request itself: a page of a search."""
+    found = re.search(r'/pulls/(\d+)/|"number": (\d+)', entry.name)
+    return (found[1] or found[2]) if found else entry.name
 
 
 def watched(site: Site, address: str, key: str) -> str:

@@ -18,5 +18,6 @@ def test_killed_again_and_again_a_harvest_ends_as_if_nothing_had_been(tmp_path: 
     assert sum(storm.killed.values()) == 5
     assert storm.counts == calm.counts
     assert storm.digest == calm.digest
-    assert storm.repeated <= storm.killed.get("worker", 0)
+    assert len(storm.again) <= storm.killed["worker"]
+    assert [len(in_hand) for in_hand in storm.again] == [1] * len(storm.again)
     assert calm.repeated == 0

@@ -110,10 +110,12 @@ def everything(people, study, bugs, ada, lee):
 
 
 def test_strangers_find_nothing_and_nobody_has_to_sign_in(people, everything):
+    before = (Recipe.objects.count(), Run.objects.count(), Host.objects.count())
     for method, path, body in [*WRITES, *LEADS, *READS]:
         at = f"{STUDY}/{path.format(key=everything)}"
         people["charlie"].ask(method, at, body, status=404)
         people["nobody"].ask(method, at, body, status=401)
+    assert (Recipe.objects.count(), Run.objects.count(), Host.objects.count()) == before
 
 
 def test_raters_and_readers_write_nothing(people, everything):
@@ -131,10 +133,14 @@ def test_hosts_are_the_leads(people, everything):
     assert Host.objects.present().count() == 1
 
 
-def test_every_member_reads_while_no_round_hides_it(people, everything):
+def test_every_member_reads_the_same_while_no_round_hides_it(people, everything):
     for method, path, body in READS:
-        for who in ("alice", "bob", "ada", "lee", "rita"):
-            people[who].ask(method, f"{STUDY}/{path.format(key=everything)}", body, status=200)
+        at = f"{STUDY}/{path.format(key=everything)}"
+        lead, *others = (
+            people[who].ask(method, at, body, status=200) for who in ("lee", "ada", "alice", "bob", "rita")
+        )
+        assert lead
+        assert others == [lead] * 4
 
 
 def test_who_rates_the_bug_finds_nothing_while_the_round_is_open(people, everything, study, bugs, alice, bob, lee):
