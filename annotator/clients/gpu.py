@@ -3,6 +3,7 @@
 The library comes with the driver; where there is no driver there are no GPUs, and that is no error.
 """
 
+import ctypes
 import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +34,11 @@ class Device:
 
 
 def nvml() -> Any:
-    """NVIDIA's library, as nvidia-ml-py gives it."""
+    """NVIDIA's library, as nvidia-ml-py gives it. None without a driver: the binding alone takes a worker 12 MB."""
+    try:
+        ctypes.CDLL("libnvidia-ml.so.1")
+    except OSError:
+        return None
     import pynvml
 
     return pynvml
@@ -51,6 +56,8 @@ class Gpus:
     def devices(self) -> list[Device]:
         """All that are here, whether in use or not."""
         ask = self.library
+        if ask is None:
+            return []
         try:
             ask.nvmlInit()
         except ask.NVMLError:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pynvml
 import pytest
 
+from annotator.clients import gpu
 from annotator.clients.gpu import Gpus, NoGpu
 from annotator.clients.sandboxes.job import Refused
 from tests.services.nvml import PretendCard, PretendNvml
@@ -116,3 +117,12 @@ def test_pretend_library_errs_as_the_real_one_does():
         PretendNvml().nvmlDeviceGetCount()
     with pytest.raises(pynvml.NVMLError):
         pynvml.nvmlDeviceGetCount()
+
+
+def test_without_a_driver_there_is_no_gpu_and_no_binding_is_loaded(monkeypatch, tmp_path):
+    def absent(name):
+        raise OSError(name)
+
+    monkeypatch.setattr(gpu.ctypes, "CDLL", absent)
+    assert gpu.nvml() is None
+    assert gpu.Gpus(locks=tmp_path).devices() == []
