@@ -3,7 +3,6 @@
 from typing import Any
 
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -14,12 +13,11 @@ from annotator.analysis import actions
 from annotator.analysis.asked import CHOICES, KINDS, read_asked
 from annotator.analysis.figure_views import TASK
 from annotator.analysis.formats import FORMATS
-from annotator.analysis.kept import PICTURES, asked_of, file_of, kept, listed
+from annotator.analysis.kept import PICTURES, drawing_for, file_of, kept, listed
 from annotator.analysis.models import Drawing
 from annotator.analysis.numbers import numbers
-from annotator.analysis.permitted import allowed
+from annotator.analysis.permitted import allowed, told_to
 from annotator.analysis.serializers import SHEET
-from annotator.studies.models import Study
 from annotator.studies.rest import StudyView
 from annotator.web.errors import BadInput
 from annotator.web.wake import wake
@@ -43,7 +41,8 @@ class OneTable(StudyView):
         if kind not in KINDS:
             raise Http404("There is no such table.")
         asked = allowed(study, self.me, read_asked(kind, {name: self.asked(name) for name in NAMES}))
-        return Response(numbers(study, asked, whole=self.asked("whole") in ("1", "true")).document())
+        sheet = numbers(study, asked, whole=self.asked("whole") in ("1", "true"))
+        return Response(told_to(study, self.me, sheet).document())
 
 
 class NewFigure(serializers.Serializer[Any]):
@@ -97,20 +96,14 @@ class Figures(StudyView):
         asked = allowed(study, self.me, read_asked(given["kind"], given))
         drawing = actions.ask(study=study, asked=asked, by=self.me)
         wake(TASK, drawing.pk)
-        return Response(shape(drawing), status=202)
-
-
-def found(view: StudyView, study: Study, key: str) -> Drawing:
-    drawing = get_object_or_404(Drawing.objects.select_related("study"), study=study, key=key)
-    allowed(study, view.me, asked_of(drawing))
-    return drawing
+        return Response(shape(drawing_for(study, self.me, drawing.key)), status=202)
 
 
 class OneFigure(StudyView):
     @extend_schema(responses=FigureShape)
     def get(self, request: Request, slug: str, key: str) -> Response:
         """A figure's numbers and state; where they have changed since it was drawn, a worker is woken."""
-        drawing = found(self, self.study(), key)
+        drawing = drawing_for(self.study(), self.me, key)
         told = shape(drawing)
         if told["is_stale"]:
             wake(TASK, drawing.pk)
@@ -124,7 +117,7 @@ class FigureFile(StudyView):
     )
     def get(self, request: Request, slug: str, key: str, format_: str) -> HttpResponse:
         """The picture or its table, as last drawn: the same bytes from the same data."""
-        drawing = found(self, self.study(), key)
+        drawing = drawing_for(self.study(), self.me, key)
         if not drawing.drawn_of:
             raise Http404("This figure is not drawn yet.")
         try:

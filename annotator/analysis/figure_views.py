@@ -4,14 +4,14 @@ from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotator.accounts.http import Request
 from annotator.analysis import actions
 from annotator.analysis.asked import CHOICES, COMPARISON, KINDS, read_asked
 from annotator.analysis.formats import FORMATS
-from annotator.analysis.kept import PICTURES, Kept, asked_of, file_of, kept, listed
+from annotator.analysis.kept import PICTURES, Kept, drawing_for, file_of, kept, listed
 from annotator.analysis.layout import section
 from annotator.analysis.models import Drawing
 from annotator.analysis.permitted import allowed
@@ -44,7 +44,7 @@ def ask(request: Request, study: Study) -> Drawing:
     given: dict[str, Any] = {name: value for name, value in request.POST.items() if value}
     kind = given.get("kind", "")
     if like := given.pop("like", ""):  # another look of a figure: what it compares with comes along
-        given["published"] = found(request, study, like).asked.get("published", {})
+        given["published"] = drawing_for(study, request.user, like).asked.get("published", {})
     elif kind == COMPARISON and not given.get("other"):
         upload = request.FILES.get("file")
         given["published"] = published_in(upload.read() if upload else given.get("counts", "").encode())
@@ -54,19 +54,12 @@ def ask(request: Request, study: Study) -> Drawing:
     return drawing
 
 
-def found(request: Request, study: Study, key: str) -> Drawing:
-    """A figure that compares with another study is there for members of both alone."""
-    drawing = get_object_or_404(Drawing.objects.select_related("study"), study=study, key=key)
-    allowed(study, request.user, asked_of(drawing))
-    return drawing
-
-
 @login_required
 @require_GET
 def figure(request: Request, slug: str, key: str) -> HttpResponse:
     """The picture as last drawn, at once; where its numbers have changed since, a worker is woken and the page says so."""
     study = study_for(request.user, slug)
-    one = kept(found(request, study, key))
+    one = kept(drawing_for(study, request.user, key))
     context = {
         "study": study,
         "one": one,
@@ -94,7 +87,7 @@ def is_underway(one: Kept) -> bool:
 def figure_file(request: Request, slug: str, key: str, format_: str) -> HttpResponse:
     """The picture, or the numbers that it shows, as they were last drawn: the same bytes from the same data."""
     study = study_for(request.user, slug)
-    drawing = found(request, study, key)
+    drawing = drawing_for(study, request.user, key)
     if not drawing.drawn_of:
         raise Http404("This figure is not drawn yet.")
     try:

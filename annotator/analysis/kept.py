@@ -2,11 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from django.shortcuts import get_object_or_404
+
+from annotator.adjudication.queries import FINAL
 from annotator.analysis.asked import KINDS, Asked, read_asked
 from annotator.analysis.formats import FORMATS
 from annotator.analysis.models import Drawing
 from annotator.analysis.numbers import numbers
+from annotator.analysis.permitted import allowed, permitted, told_to
 from annotator.analysis.sheets import Sheet, sheet_of
 from annotator.studies.models import Membership, Study
 from annotator.web.errors import BadInput
@@ -16,6 +21,15 @@ PICTURES = {"svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"
 
 def asked_of(drawing: Drawing) -> Asked:
     return read_asked(drawing.asked["kind"], {k: v for k, v in drawing.asked.items() if k != "kind"})
+
+
+def drawing_for(study: Study, viewer: Any, key: str) -> Drawing:
+    """A figure as the viewer may read it: what it compares with is hers too, and no rater's labels are told that she may not ask for."""
+    drawing = get_object_or_404(Drawing.objects.select_related("study"), study=study, key=key)
+    allowed(study, viewer, asked_of(drawing))
+    if drawing.data:
+        drawing.data = told_to(study, viewer, sheet_of(drawing.data)).document()
+    return drawing
 
 
 @dataclass(frozen=True)
@@ -44,11 +58,14 @@ def is_stale(drawing: Drawing, asked: Asked) -> bool:
         return drawing.state != Drawing.State.FAILED
 
 
-def listed(study: Study, viewer: object) -> list[Drawing]:
+def listed(study: Study, viewer: Any) -> list[Drawing]:
     """The study's figures that the viewer may see, the newest first; without their pictures."""
-    mine = set(Membership.objects.filter(user=viewer).values_list("study__slug", flat=True))  # type: ignore[misc]  # any user
-    rows = Drawing.objects.filter(study=study).defer("svg", "pdf", "png", "data").order_by("-pk")
-    return [row for row in rows if row.asked.get("other", study.slug) in mine]
+    mine = set(Membership.objects.filter(user=viewer).values_list("study__slug", flat=True))
+    rows = list(Drawing.objects.filter(study=study).defer("svg", "pdf", "png", "data").order_by("-pk"))
+    told = permitted(study, viewer, {row.asked.get("labels", FINAL) for row in rows})
+    return [
+        row for row in rows if row.asked.get("other", study.slug) in mine and row.asked.get("labels", FINAL) in told
+    ]
 
 
 def drawn_among(study: Study, asked: Iterable[Asked]) -> dict[str, Drawing]:

@@ -16,7 +16,7 @@ from annotator.analysis.kept import drawn_among
 from annotator.analysis.labels import FINAL, UNANIMOUS, raters_with_labels
 from annotator.analysis.layout import Section, section
 from annotator.analysis.numbers import numbers
-from annotator.analysis.permitted import allowed, refuse_rater_labels
+from annotator.analysis.permitted import allowed, permitted, refuse_rater_labels, told_to
 from annotator.analysis.tables import Tables
 from annotator.analysis.tables import tables as all_tables
 from annotator.analysis.writing import as_lines, written
@@ -56,8 +56,10 @@ def distributions(request: HttpRequest, slug: str) -> HttpResponse:
     wanted = [read.named(asked["by"])] if asked.get("by") else used
     more = {name: asked[name] for name in OPTIONS[kinds.DISTRIBUTION] if name in asked} | {"labels": choice}
     whole = bool(asked.get("by")) and is_small(study)
-    sections = [shown(study, read_asked(kinds.DISTRIBUTION, more | {"by": q.key}), whole=whole) for q in wanted]
-    context = around(study, kinds.DISTRIBUTION, choice=choice, chosen=asked) | {
+    sections = [
+        shown(request, study, read_asked(kinds.DISTRIBUTION, more | {"by": q.key}), whole=whole) for q in wanted
+    ]
+    context = around(request, study, kinds.DISTRIBUTION, choice=choice, chosen=asked) | {
         "facets": used,
         "disputes": Dispute.objects.filter(study=study, is_open=True).count(),
         "sections": sections,
@@ -66,18 +68,18 @@ def distributions(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "analysis/distributions.html", context)
 
 
-def shown(study: Study, asked: Asked, *, whole: bool = False) -> Section:
-    return section(study, asked, numbers(study, asked, whole=whole))
+def shown(request: HttpRequest, study: Study, asked: Asked, *, whole: bool = False) -> Section:
+    return section(study, asked, told_to(study, request.user, numbers(study, asked, whole=whole)))
 
 
-def around(study: Study, kind: str, *, choice: str, chosen: dict[str, str]) -> dict[str, Any]:
+def around(request: HttpRequest, study: Study, kind: str, *, choice: str, chosen: dict[str, str]) -> dict[str, Any]:
     """What every page of the analysis needs: its tabs, and what may be chosen."""
     return {
         "study": study,
         "kind": kind,
         "kinds": KINDS,
         "choice": choice,
-        "choices": choices(study),
+        "choices": choices(study, request.user),
         "options": {name: CHOICES[name] for name in OPTIONS[kind]},
         "chosen": chosen,
         "kept": kept_by(chosen),
@@ -93,8 +95,9 @@ def kept_by(chosen: dict[str, str]) -> str:
     return f"?{said}" if said else ""
 
 
-def choices(study: Study) -> list[tuple[str, str]]:
-    raters = [(name, f"Blind labels of {name}") for name in raters_with_labels(study)]
+def choices(study: Study, viewer: Any) -> list[tuple[str, str]]:
+    names = permitted(study, viewer, raters_with_labels(study))
+    raters = [(name, f"Blind labels of {name}") for name in names]
     return [(FINAL, "Final labels"), (UNANIMOUS, "Unanimous labels"), *raters]
 
 
@@ -110,11 +113,11 @@ def table_page(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     given = sent(request)
     used = Tables(study).used()
     given = with_defaults(kind, given, [question.key for question in used])
-    context = around(study, kind, choice=given.get("labels", FINAL), chosen=given)
+    context = around(request, study, kind, choice=given.get("labels", FINAL), chosen=given)
     context |= {"facets": used, "others": others(request, study)}
     if is_asked(kind, given):
         asked = allowed(study, request.user, read_asked(kind, given))
-        one = shown(study, asked, whole=is_small(study) or "others" in given)
+        one = shown(request, study, asked, whole=is_small(study) or "others" in given)
         context |= {"section": one, "drawn": drawn_among(study, [asked]), "is_small": is_small(study)}
     return render(request, "analysis/table.html", context)
 

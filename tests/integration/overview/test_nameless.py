@@ -7,6 +7,9 @@ import pytest
 from django.urls import reverse
 
 from annotator.adjudication.actions import adjudicate
+from annotator.analysis.actions import ask
+from annotator.analysis.asked import read_asked
+from annotator.analysis.drawing import perform
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment
@@ -162,6 +165,59 @@ def test_figures_of_one_raters_labels_wait_for_the_decision(closed, asked, clien
     assert [asked(ada, place).status_code for place in (page, rest)] == [409, 409]
     settle(bugs[0], ada)
     assert [asked(ada, place).status_code for place in (page, rest)] == [200, 200]
+
+
+WHOLE = f"{API}tables/distribution/?by=cause&whole=1"
+PAIRS = f"{API}tables/cross/?by=cause&across=stage&whole=1"
+
+
+@pytest.fixture
+def figures(closed, study, lee):
+    """A distribution and a crossing, with what other labels would change, as a worker keeps them."""
+    asked_ = [read_asked("distribution", {"by": "cause"}), read_asked("cross", {"by": "cause", "across": "stage"})]
+    rows = [ask(study=study, asked=one, by=lee) for one in asked_]
+    assert all(perform(row.pk) for row in rows)
+    return [row.key for row in rows]
+
+
+def test_what_one_raters_labels_would_change_waits_for_the_decision(
+    closed, asked, figures, client, bugs, ada, alice, lee
+):
+    places = [
+        "/frameworks/analysis/?by=cause", "/frameworks/analysis/tables/cross/?by=cause&across=stage", WHOLE, PAIRS,
+        *(f"{API}figures/{key}/" for key in figures), *(f"{API}figures/{key}/figure.json" for key in figures),
+        *(f"/frameworks/analysis/figures/{key}/" for key in figures),
+        *(f"/frameworks/analysis/figures/{key}/figure.json" for key in figures),
+    ]  # fmt: skip
+    form = {"kind": "distribution", "by": "cause"}
+
+    def told(person):
+        pages = {place: asked(person, place).content.decode() for place in places}
+        again = client.post(f"{API}figures/", form, content_type="application/json").content.decode()
+        return {place for place, page in (pages | {"again": again}).items() if "alice" in page.replace("alice</a>", "")}
+
+    client.force_login(lee)
+    assert told(lee) == {*places, "again"}
+    assert told(ada) == set()
+    assert [turn["labels"] for turn in asked(ada, WHOLE).json()["turns"]] == ["unanimous"]
+    settle(bugs[0], ada)
+    assert told(ada) == {*places, "again"}
+
+
+def test_own_labels_are_told_to_a_rater_who_decides_on_other_bugs(closed, asked, figures, bugs, alice, bob, study, lee):
+    member(study, alice, "adjudicator")
+    round_ = make_round(study, bugs=bugs[2:3], raters=[bob, member(study, lee, "rater")], by=lee, name="Another")
+    for rater, label in ((bob, SAME), (lee, OTHER)):
+        answer(round_, bugs[2], rater, label)
+    close_round(round_=round_, by=lee)
+    assert [turn["labels"] for turn in asked(alice, WHOLE).json()["turns"]] == ["unanimous", "alice"]
+
+
+def test_figures_that_would_be_refused_are_not_listed(closed, asked, study, ada, lee):
+    row = ask(study=study, asked=read_asked("distribution", {"by": "cause", "labels": "bob"}), by=lee)
+    for person, is_told in ((lee, True), (ada, False)):
+        assert (row.key in asked(person, "/frameworks/analysis/figures/").content.decode()) is is_told
+        assert [each["key"] for each in asked(person, f"{API}figures/").json()] == [row.key] * is_told
 
 
 def test_findings_on_one_raters_labels_wait_for_the_decision(closed, asked, study, bugs, ada, lee):
