@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotator.analysis import auditing, drawing
-from annotator.web.wake import wake
+from annotator.web.wake import wake_each
 
 DRAW = "annotator.analysis.tasks.draw"
 
@@ -17,10 +17,7 @@ def draw(drawing_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> int:
     """Find figures that nobody was woken for."""
-    waiting = drawing.left_waiting()
-    for drawing_id in waiting:
-        wake(DRAW, drawing_id)
-    return len(waiting)
+    return wake_each(DRAW, drawing.left_waiting())
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
@@ -32,7 +29,4 @@ def audit(audit_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep_audits() -> int:
     """Find label audits that nobody was woken for."""
-    waiting = auditing.left_waiting()
-    for audit_id in waiting:
-        wake("annotator.analysis.tasks.audit", audit_id)
-    return len(waiting)
+    return wake_each("annotator.analysis.tasks.audit", auditing.left_waiting())

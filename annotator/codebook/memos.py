@@ -1,7 +1,6 @@
 """Thoughts noted while coding: on a code or category, or on the codebook as a whole. They are added to, never changed."""
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from annotator.accounts.models import User
 from annotator.codebook.models import Category, Codebook, Memo
@@ -23,8 +22,3 @@ def write_memo(*, codebook: Codebook, text: str, by: User, category: Category | 
         new={"memo": text[:200]},
     )
     return memo
-
-
-def memos_of(codebook: Codebook) -> "QuerySet[Memo]":
-    """The latest first."""
-    return Memo.objects.filter(codebook=codebook).select_related("by", "category__facet").order_by("-at", "-pk")

@@ -2,75 +2,50 @@
 
 import datetime as dt
 import logging
-import secrets
 from collections.abc import Iterator, Sequence
 
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotator.collection.models import ChangedFile, Comparison, Item, NearDuplicate
 from annotator.collection.near_duplicates import items_of
 from annotator.history.actions import record
+from annotator.web import leased
+from annotator.web.leased import Lease, Stopped
 
 logger = logging.getLogger(__name__)
-LEASE = dt.timedelta(minutes=5)
+LASTS = dt.timedelta(minutes=5)
 CHUNK = 500
 LONGEST = 20_000  # characters of a description that count
 MOST_PATHS = 100  # of an item
 TITLE = 3  # times that a title counts
-
-
-class Stopped(Exception):
-    """Another worker has it by now."""
-
-
-def ready() -> Q:
-    """Waiting, or left behind by a worker that is gone."""
-    left = Q(state=Comparison.State.RUNNING, lease_until__lt=timezone.now())
-    return Q(state=Comparison.State.WAITING) | left
+FAILED = "It failed for a reason that is in the server's log. Nothing was stored."
 
 
 def left_waiting() -> list[int]:
-    return list(Comparison.objects.filter(ready()).order_by("pk").values_list("pk", flat=True))
+    return leased.left_waiting(Comparison)
 
 
 def perform(comparison_id: int) -> bool:
     """Carry it out if nobody has it; False where somebody has, or it is over."""
-    owner = secrets.token_hex(8)
-    claimed = Comparison.objects.filter(ready(), pk=comparison_id).update(
-        state=Comparison.State.RUNNING, lease_owner=owner, lease_until=timezone.now() + LEASE, message=""
-    )
-    if not claimed:
+    lease = leased.claim(Comparison, comparison_id, lasts=LASTS, message="")
+    if lease is None:
         return False
     comparison = Comparison.objects.select_related("study", "created_by").get(pk=comparison_id)
     try:
-        store(comparison, owner, *compared(comparison, owner))
+        store(comparison, lease, *compared(comparison, lease))
     except Stopped:
         logger.warning("%s of study %s was taken over", comparison, comparison.study_id)
     except Exception:
-        told = "It failed for a reason that is in the server's log. Nothing was stored."
-        _end(_mine(comparison, owner), Comparison.State.FAILED, message=told)
+        lease.end(Comparison.State.FAILED, message=FAILED, finished_at=timezone.now())
         raise
     return True
 
 
-def _mine(comparison: Comparison, owner: str) -> "QuerySet[Comparison]":
-    return Comparison.objects.filter(pk=comparison.pk, lease_owner=owner, state=Comparison.State.RUNNING)
-
-
-def _end(rows: "QuerySet[Comparison]", state: str, **values: object) -> bool:
-    over = {"lease_owner": "", "lease_until": None, "finished_at": timezone.now()}
-    return bool(rows.update(state=state, **over, **values))
-
-
-def compared(comparison: Comparison, owner: str) -> tuple[int, list[NearDuplicate]]:
+def compared(comparison: Comparison, lease: Lease[Comparison]) -> tuple[int, list[NearDuplicate]]:
     """How many items, and their pairs."""
     from annotator.collection.likeness import alike  # seconds and memory that other work does without
-
-    def tell() -> None:
-        if not _mine(comparison, owner).update(lease_until=timezone.now() + LEASE):
-            raise Stopped
 
     ids: list[int] = []
     texts = texts_of(items_of(comparison.study), ids)
@@ -82,7 +57,7 @@ def compared(comparison: Comparison, owner: str) -> tuple[int, list[NearDuplicat
             similarity=pair.similarity,
             words=list(pair.words),
         )
-        for pair in alike(texts, threshold=comparison.threshold, tell=tell)
+        for pair in alike(texts, threshold=comparison.threshold, tell=lease.renew)
     ]
     return len(ids), pairs
 
@@ -110,8 +85,8 @@ def _texts(chunk: Sequence[tuple[int, str, str]], ids: list[int]) -> Iterator[st
 
 
 @transaction.atomic
-def store(comparison: Comparison, owner: str, items: int, pairs: Sequence[NearDuplicate]) -> None:
-    if not _end(_mine(comparison, owner), Comparison.State.DONE, items=items):
+def store(comparison: Comparison, lease: Lease[Comparison], items: int, pairs: Sequence[NearDuplicate]) -> None:
+    if not lease.end(Comparison.State.DONE, items=items, finished_at=timezone.now()):
         raise Stopped
     NearDuplicate.objects.bulk_create(pairs, batch_size=CHUNK)
     record(

@@ -64,11 +64,6 @@ class Line:
     def left(self) -> int:
         return self.to_fetch + self.to_list
 
-    @property
-    def is_searched(self) -> bool:
-        """Not a list of addresses, whose window holds no time."""
-        return self.starts != self.ends
-
 
 @dataclass(frozen=True)
 class Progress:

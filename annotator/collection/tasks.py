@@ -3,7 +3,9 @@
 from celery import shared_task
 
 from annotator.collection import asking, comparing, working
-from annotator.web.wake import wake
+from annotator.web.wake import wake_each
+
+HARVEST = "annotator.collection.tasks.harvest"
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
@@ -15,10 +17,7 @@ def harvest(harvest_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> int:
     """Find harvests that wait for nobody but a worker."""
-    waiting = working.left_waiting()
-    for harvest_id in waiting:
-        wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
-    return len(waiting)
+    return wake_each(HARVEST, working.left_waiting(), queue="mining")
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
@@ -30,16 +29,10 @@ def compare(comparison_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep_comparisons() -> int:
     """Find comparisons that nobody was woken for."""
-    waiting = comparing.left_waiting()
-    for comparison_id in waiting:
-        wake("annotator.collection.tasks.compare", comparison_id)
-    return len(waiting)
+    return wake_each("annotator.collection.tasks.compare", comparing.left_waiting())
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def refresh() -> int:
     """Look again at the harvests whose day has come."""
-    due = asking.look_again_where_due()
-    for harvest_id in due:
-        wake("annotator.collection.tasks.harvest", harvest_id, queue="mining")
-    return len(due)
+    return wake_each(HARVEST, asking.look_again_where_due(), queue="mining")

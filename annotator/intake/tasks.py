@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotator.intake import running
-from annotator.web.wake import wake
+from annotator.web.wake import wake_each
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
@@ -15,7 +15,4 @@ def run(import_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> int:
     """Find imports that nobody was woken for."""
-    waiting = running.left_waiting()
-    for import_id in waiting:
-        wake("annotator.intake.tasks.run", import_id)
-    return len(waiting)
+    return wake_each("annotator.intake.tasks.run", running.left_waiting())

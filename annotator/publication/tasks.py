@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotator.publication import running
-from annotator.web.wake import wake
+from annotator.web.wake import wake_each
 
 
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
@@ -15,7 +15,4 @@ def release(release_id: int) -> bool:
 @shared_task  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> int:
     """Find releases that nobody was woken for."""
-    waiting = running.left_waiting()
-    for release_id in waiting:
-        wake("annotator.publication.tasks.release", release_id)
-    return len(waiting)
+    return wake_each("annotator.publication.tasks.release", running.left_waiting())

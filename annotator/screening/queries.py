@@ -171,11 +171,6 @@ class Progress:
         return self.total - self.voted
 
 
-def reviews_in(screening: Screening, user: object) -> bool:
-    """Rating beats leading: who reads in an open screening sees it as a reviewer."""
-    return Reading.objects.filter(screening=screening, reviewer=user).exists()  # type: ignore[misc]  # any user object
-
-
 def progress(screening: Screening, *, viewer: User, is_lead: bool) -> list[Progress]:
     """Each reviewer's progress, where the viewer may know it.
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from django.db.models import Q, QuerySet
 
 from annotator.accounts.models import User
-from annotator.collection.models import Item
 from annotator.screening import queries
 from annotator.screening.models import Candidate, Criterion, Outcome, Reading, Screening, Vote
 from annotator.studies.models import Study
@@ -52,12 +51,6 @@ class Lines:
 class Reason:
     criterion: Criterion
     excluded: int
-
-
-def criteria_used(study: Study, counts: queries.Counts) -> list[Reason]:
-    """The study's criteria in their order, each with what it kept out where that may be told."""
-    listed = Criterion.objects.filter(study=study)
-    return [Reason(one, counts.excluded.get(one.ground, 0)) for one in listed]
 
 
 def listed(study: Study, what: str, *, reason: str = "", screening: Screening | None = None, after: str = "") -> Lines:
@@ -133,7 +126,3 @@ def conflict_after(screening: Screening, position: int) -> int | None:
     rows = conflicts(screening).exclude(position=position).order_by("position")
     found = rows.filter(position__gt=position).first() or rows.first()
     return found.position if found else None
-
-
-def item_candidate(item: Item) -> Candidate | None:
-    return Candidate.objects.filter(item=item).select_related("screening").first()

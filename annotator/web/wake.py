@@ -1,6 +1,7 @@
 """Wakes a worker when a row awaits it. The row is the truth: a lost message is found by beat's next sweep."""
 
 import logging
+from collections.abc import Collection
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,13 @@ logger = logging.getLogger(__name__)
 def wake(task: str, *arguments: int | str, queue: str = "default") -> None:
     """Send `task` once the transaction around the caller is committed; a broker that is down is only logged."""
     transaction.on_commit(lambda: send(task, arguments, queue=queue))
+
+
+def wake_each(task: str, keys: Collection[int], *, queue: str = "default") -> int:
+    """For rows that nobody was woken for; how many they are."""
+    for key in keys:
+        wake(task, key, queue=queue)
+    return len(keys)
 
 
 def send(task: str, arguments: tuple[int | str, ...], *, queue: str) -> None:

@@ -137,11 +137,10 @@ def test_a_renamed_repository_keeps_its_identity_and_its_pages(clock: Clock) -> 
     with served(clock, World.of(place)) as server:
         client = github(server, clock)
         harvest = Harvest(client, clock).run()
-        by_name, by_id = client.repository("frame/wood"), client.repository_by_id(place.id)
+        found = client.repository("frame/wood")
         old = github(server, clock).files("frame/wood", numbers["huge"], expected=250)
     assert server.wrong == []
-    assert by_name == by_id
-    assert (by_id.id, by_id.name) == (place.id, "new/name")
+    assert (found.id, found.name) == (place.id, "new/name")
     assert {item.repository for item in harvest.items.values()} == {"new/name"}
     assert len(harvest.items) == len(place.things)
     assert len({file.path for file in old.files}) == 250

@@ -83,10 +83,6 @@ class GitHub:
         self._names[name.lower()] = found.name
         return found
 
-    def repository_by_id(self, number: int) -> RepositoryCopy:
-        """By the id that never changes. GitHub's own redirects lead to this address."""
-        return self._repository(f"/repositories/{number}", f"repository {number}")
-
     def _repository(self, path: str, what: str) -> RepositoryCopy:
         answer = self._found(self._wire.follow(Ask("GET", path, "core")), what)
         found = parse.repository(answer.data if isinstance(answer.data, Mapping) else {})

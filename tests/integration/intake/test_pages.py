@@ -127,7 +127,7 @@ def test_lost_worker_is_followed_by_another_and_a_living_one_is_not(
     lead.post(at(study, "start", 1))
     row = Import.objects.get()
     assert running.claim(row.pk)
-    assert (running.claim(row.pk), running.left_waiting()) == ("", [])
+    assert (running.claim(row.pk), running.left_waiting()) == (None, [])
     Import.objects.update(lease_until=timezone.now() - dt.timedelta(seconds=1))
     assert running.left_waiting() == [row.pk]
     assert running.perform(row.pk) is True
