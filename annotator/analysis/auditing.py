@@ -97,7 +97,7 @@ def settled(audit: LabelAudit) -> list[Settled]:
     labels = final_labels(audit.study).filter(facet=audit.facet).order_by("bug__number")
     found = list(labels.values_list("bug_id", "bug__item_id", "label_id"))
     ids: list[int] = []
-    read = texts_of(Item.objects.filter(pk__in=labels.order_by().values("bug__item")), ids)
+    read = list(texts_of(Item.objects.filter(pk__in=labels.order_by().values("bug__item")), ids))
     texts = dict(zip(ids, read, strict=True))
     return [Settled(bug, item, label, texts[item]) for bug, item, label in found]
 
