@@ -28,8 +28,8 @@ from annotator.collection.importing import SheetItem  # noqa: E402
 from annotator.collection.models import Item  # noqa: E402
 from annotator.labeling import importing  # noqa: E402
 from annotator.labeling.importing import SheetAnswer, SheetTurn  # noqa: E402
-from annotator.overview import changing  # noqa: E402
-from annotator.overview.previewing import preview  # noqa: E402
+from annotator.overview.changes import changing  # noqa: E402
+from annotator.overview.changes.previewing import preview  # noqa: E402
 from annotator.sampling.importing import add_numbered_bugs  # noqa: E402
 from annotator.studies.models import Membership, Role, Study  # noqa: E402
 from bench.seed import settle_statistics  # noqa: E402

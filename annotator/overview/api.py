@@ -15,9 +15,10 @@ from annotator.labeling.api import roles_of, show_round
 from annotator.labeling.models import Round
 from annotator.labeling.rounds import bug_counts
 from annotator.labeling.serializers import OneRoundShape, RoundShape
-from annotator.overview import choosing, past
-from annotator.overview.closing import close_round
-from annotator.overview.opening import open_next_round
+from annotator.overview import past
+from annotator.overview.rounds import choosing
+from annotator.overview.rounds.closing import close_round
+from annotator.overview.rounds.opening import open_next_round
 from annotator.overview.serializers import EventsShape, NewRound
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study

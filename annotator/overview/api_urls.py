@@ -2,19 +2,15 @@
 
 from django.urls import path
 
-from annotator.overview import (
-    api,
-    change_api,
-    codes_api,
-    flow_api,
-    grouping_api,
-    guidance_api,
-    replacing_api,
-    ruling_api,
-    starting_api,
-)
+from annotator.overview import api, starting_api
+from annotator.overview.bugs import replacing_api
+from annotator.overview.changes import api as change_api
+from annotator.overview.coding import codes_api, grouping_api
+from annotator.overview.flow import api as flow_api
+from annotator.overview.guidance import api as guidance_api
 from annotator.overview.nameless import Answers
 from annotator.overview.resetting import password_link
+from annotator.overview.rules import api as ruling_api
 
 app_name = "overview-api"
 CHANGES = "studies/<slug:slug>/codebook/changes"

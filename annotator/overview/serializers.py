@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from annotator.labeling.models import Round
 from annotator.labeling.serializers import GateShape
-from annotator.overview import choosing
+from annotator.overview.rounds import choosing
 
 LARGEST = 2**31 - 1  # number of a bug
 

@@ -10,9 +10,9 @@ from annotator.adjudication import queue
 from annotator.codebook.models import Codebook
 from annotator.collection.models import Harvest, Item
 from annotator.labeling.models import Flag, FurtherBug, Round
-from annotator.overview.choosing import not_yet_in_a_main_round
+from annotator.overview.bugs.replacing import denied
 from annotator.overview.home import RoundLine, Viewer
-from annotator.overview.replacing import denied
+from annotator.overview.rounds.choosing import not_yet_in_a_main_round
 from annotator.overview.screening_steps import to_screen
 from annotator.overview.step import Step
 from annotator.sampling.models import Bug, Drawn

@@ -2,9 +2,9 @@
 
 from celery import shared_task
 
-from annotator.overview.flow import flow_of
-from annotator.overview.flow_drawing import svg_of
-from annotator.overview.flow_files import keep_pdf
+from annotator.overview.flow.counting import flow_of
+from annotator.overview.flow.drawing import svg_of
+from annotator.overview.flow.files import keep_pdf
 from annotator.studies.models import Study
 
 

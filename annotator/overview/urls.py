@@ -2,21 +2,17 @@
 
 from django.urls import include, path
 
-from annotator.overview import (
-    bug_views,
-    change_views,
-    codes_views,
-    flow_views,
-    grouping_views,
-    guidance_views,
-    replacing_views,
-    ruling_views,
-    starting,
-    uses,
-    views,
-)
+from annotator.overview import starting, views
+from annotator.overview.bugs import replacing_views
+from annotator.overview.bugs import views as bug_views
+from annotator.overview.changes import uses
+from annotator.overview.changes import views as change_views
+from annotator.overview.coding import codes_views, grouping_views
+from annotator.overview.flow import views as flow_views
+from annotator.overview.guidance import views as guidance_views
 from annotator.overview.nameless import cell
 from annotator.overview.resetting import reset
+from annotator.overview.rules import views as ruling_views
 
 overview_patterns = [
     path("new/", starting.new_study, name="new_study"),

@@ -10,10 +10,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotator.accounts.http import Request
 from annotator.labeling.models import Round
 from annotator.labeling.queries import progress, rates_in
-from annotator.overview import choosing, home, past
-from annotator.overview.closing import close_round
-from annotator.overview.forms import RoundForm
-from annotator.overview.opening import held_back_by, open_next_round
+from annotator.overview import home, past
+from annotator.overview.rounds import choosing
+from annotator.overview.rounds.closing import close_round
+from annotator.overview.rounds.forms import RoundForm
+from annotator.overview.rounds.opening import held_back_by, open_next_round
 from annotator.overview.steps import steps
 from annotator.sampling.models import Bug
 from annotator.studies.access import study_for

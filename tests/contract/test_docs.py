@@ -46,7 +46,7 @@ def test_every_address_is_documented_with_its_methods():
 def test_three_lines_of_pandas_read_an_export(main_round, bugs, alice, bob, lee, live_server):
     """As the docs have them, against a served study."""
     from annotator.accounts.actions import make_token
-    from annotator.overview.closing import close_round
+    from annotator.overview.rounds.closing import close_round
     from tests.factories import answer
 
     for rater in (alice, bob):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.models import Release
 from annotator.publication.running import perform
 from tests.contract.interface import Interface

@@ -13,7 +13,7 @@ from annotator.codebook.path_rules import Rule, set_rules
 from annotator.codebook.tell_apart import write_note
 from annotator.collection.models import ChangedFile, Repository
 from annotator.labeling.models import Answer, Proposal, Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from tests.factories import answer, make_round
 

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 from tests.journeys.acts import sign_in, with_password
 

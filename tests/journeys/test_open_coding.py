@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 from annotator.codebook.actions import create_codebook
 from annotator.codebook.models import Category, Facet, Memo
 from annotator.codebook.reading import to_document
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, answer, make_bugs, make_round, member
 
 PAIRS = [

@@ -13,11 +13,11 @@ from annotator.collection.models import Comment, Item
 from annotator.labeling.actions import note_further_bug, park, save_draft, skip, submit
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.submission import Pin, Submission
-from annotator.overview.closing import close_round
 from annotator.overview.demo import people, reproduced, screened
 from annotator.overview.demo.content import DemoBug, PullRequest, Turn, Vote, pull_requests
 from annotator.overview.demo.settling import settle
-from annotator.overview.opening import open_next_round
+from annotator.overview.rounds.closing import close_round
+from annotator.overview.rounds.opening import open_next_round
 from annotator.sampling.actions import add_bugs, draw_sample, take_up
 from annotator.sampling.models import Bug
 from annotator.sampling.rules import Rule

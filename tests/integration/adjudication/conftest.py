@@ -6,7 +6,7 @@ from annotator.adjudication import actions
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.actions import hand_on, skip
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, make_round, member
 
 TYPE = {"cause": "type", "stage": "training"}

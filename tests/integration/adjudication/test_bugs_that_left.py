@@ -5,7 +5,7 @@ import pytest
 from annotator.adjudication import queue
 from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.queries import final_labels
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.actions import leave
 from tests.factories import answer
 

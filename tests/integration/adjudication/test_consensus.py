@@ -18,7 +18,7 @@ from annotator.adjudication.queries import final_labels
 from annotator.agreement.queries import entries
 from annotator.codebook import coding
 from annotator.codebook.models import Category
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 

@@ -12,7 +12,7 @@ from annotator.agreement.models import Snapshot
 from annotator.codebook.models import Category
 from annotator.history.models import Event
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused
 from tests.factories import answer, make_bugs, make_round, member

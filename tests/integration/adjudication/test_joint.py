@@ -11,7 +11,7 @@ from annotator.adjudication.queries import final_labels
 from annotator.codebook.models import Category, Facet
 from annotator.history.models import Event
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.factories import answer, make_bugs, make_round, member
 

@@ -3,7 +3,7 @@
 import pytest
 
 from annotator.labeling.models import Assignment
-from annotator.overview.opening import open_next_round
+from annotator.overview.rounds.opening import open_next_round
 from annotator.web.errors import BadInput
 
 

@@ -8,7 +8,7 @@ from annotator.adjudication import actions, audits, meetings
 from annotator.adjudication.models import AuditPick, Dispute, Remark, Resolution, Stand
 from annotator.adjudication.positions import basis_of, positions_of, shuffled
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Session, Study
 from tests.factories import answer, make_bugs, make_round, member
 

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from annotator.adjudication import actions, queue, reopening
 from annotator.adjudication.models import Dispute, Resolution
 from annotator.labeling.models import Answer, Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 
 OPEN = queue.Filters()

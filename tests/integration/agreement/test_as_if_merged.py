@@ -8,7 +8,7 @@ from annotator.codebook.living import merge_categories
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.models import Assignment
 from annotator.overview import guards
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.stats.cohen import Kappa
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 

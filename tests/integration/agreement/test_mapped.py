@@ -17,7 +17,7 @@ from annotator.codebook.changes import CategoryChange
 from annotator.codebook.living import merge_categories, split_category
 from annotator.codebook.models import Category
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 VOTES = [("type", "type"), ("type", "type"), ("shape", "shape"), ("shape", "type"), ("api", "api"), ("api", "type")]

@@ -1,7 +1,7 @@
 """The gate over a whole round."""
 
 from annotator.agreement.queries import gate_of
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, answer, make_bugs, make_codebook, make_round, member
 
 

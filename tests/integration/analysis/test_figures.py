@@ -18,7 +18,7 @@ from annotator.analysis.numbers import numbers
 from annotator.analysis.picturing import pdf_of, picture_of, png_of
 from annotator.codebook.models import Category
 from annotator.history.models import Event
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput, Refused

@@ -16,7 +16,7 @@ from annotator.analysis.models import LabelAudit
 from annotator.codebook.models import Facet
 from annotator.collection.models import ItemText
 from annotator.labeling.models import Answer
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.contract.interface import Interface
 from tests.factories import answer, make_bugs, make_round, member

@@ -17,7 +17,7 @@ from annotator.analysis.simulating import monte_carlo
 from annotator.codebook.models import Category
 from annotator.collection.models import Repository
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.models import Bug, Drawn, Sample, Stratum
 from annotator.stats.association import lift
 from annotator.stats.shares import Part, share_of, weighted

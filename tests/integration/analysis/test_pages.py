@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 PAGE = "/frameworks/analysis/"

@@ -12,7 +12,7 @@ from annotator.adjudication.models import Resolution
 from annotator.analysis.tables import tables
 from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Repository
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 

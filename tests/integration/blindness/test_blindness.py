@@ -28,7 +28,7 @@ from annotator.labeling.actions import note_further_bug, park, save_draft, skip,
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.proposals import propose
 from annotator.labeling.submission import Submission
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.actions import draw_sample
 from annotator.sampling.models import Bug
 from annotator.sampling.rules import Rule

@@ -28,7 +28,7 @@ from annotator.codebook.queries import as_document
 from annotator.codebook.reading import read
 from annotator.codebook.wording import sentence
 from annotator.history.models import Event
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.factories import StudyFactory, make_bugs, make_round, member
 

@@ -11,7 +11,7 @@ from annotator.codebook.actions import create_codebook
 from annotator.codebook.models import Category, Codebook
 from annotator.codebook.queries import as_document
 from annotator.codebook.reading import read
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from tests.factories import StudyFactory, answer, make_bugs, make_round, member
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from annotator.codebook.models import PathRule
 from annotator.codebook.path_rules import Rule, Rules, as_json, import_rules, read_rules, set_rules, suggest
 from annotator.history.models import Event
-from annotator.overview.ruling import report, ruled
+from annotator.overview.rules.standing import report, ruled
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 

@@ -12,7 +12,7 @@ from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Change, TellApart
 from annotator.codebook.queries import as_document
 from annotator.codebook.reading import read, to_document
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput
 from tests.factories import answer, make_round
 

@@ -9,7 +9,7 @@ from annotator.labeling.actions import freeze, save_draft
 from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment
 from annotator.labeling.places import claim_next
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import Refused
 from tests.factories import answer, make_bugs, make_round
 from tests.together import while_it_lasts

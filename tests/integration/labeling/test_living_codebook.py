@@ -11,7 +11,7 @@ from annotator.codebook.changes import CategoryChange
 from annotator.codebook.choices import choices_of
 from annotator.codebook.models import Category, Codebook
 from annotator.labeling.models import Answer, Assignment, Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 HTMX = {"hx-request": "true"}

@@ -15,8 +15,8 @@ from annotator.labeling import proposals
 from annotator.labeling.actions import submit
 from annotator.labeling.models import Answer, Assignment, Proposal
 from annotator.labeling.submission import Submission
-from annotator.overview.closing import close_round
-from annotator.overview.codes import Verdict, settle_code
+from annotator.overview.coding.codes import Verdict, settle_code
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.factories import make_round
 

@@ -4,7 +4,7 @@ import pytest
 
 from annotator.labeling.follow_up import flag, refuse_flag, relabel_flagged
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import BadInput, Refused
 from tests.factories import UserFactory, answer, make_round, member
 

@@ -3,7 +3,7 @@
 from annotator.labeling.actions import note_further_bug, skip
 from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment, FurtherBug, Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.models import Bug
 from tests.factories import UserFactory, answer, member
 

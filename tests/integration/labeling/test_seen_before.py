@@ -1,6 +1,6 @@
 """A round over bugs whose raters could read one another since a close does not say that it was blind."""
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, make_round
 
 TYPE = {"cause": "type", "stage": "training"}

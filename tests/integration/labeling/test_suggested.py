@@ -14,7 +14,7 @@ from annotator.codebook.path_rules import Rule, set_rules
 from annotator.collection.changed import changed_paths, listed_in
 from annotator.collection.models import ChangedFile, Context, Repository
 from annotator.labeling.models import Answer
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from annotator.web.errors import Refused
 from tests.factories import answer, make_round

@@ -3,8 +3,8 @@ from django.test.utils import CaptureQueriesContext
 
 from annotator.codebook.models import Category
 from annotator.labeling.models import Flag
-from annotator.overview import bugs as pages
-from annotator.overview.closing import close_round
+from annotator.overview.bugs import showing as pages
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, make_bugs, make_round
 
 SAME = {"cause": "type", "stage": "training"}

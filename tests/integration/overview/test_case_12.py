@@ -17,10 +17,10 @@ from annotator.codebook.changes import CategoryChange
 from annotator.codebook.living import merge_categories, split_category
 from annotator.codebook.models import Category, Change
 from annotator.labeling.models import Answer, Round
-from annotator.overview.changing import make
-from annotator.overview.closing import close_round
-from annotator.overview.previewing import preview
-from annotator.overview.relabelling import due_to, open_relabel_round
+from annotator.overview.changes.changing import make
+from annotator.overview.changes.previewing import preview
+from annotator.overview.changes.relabelling import due_to, open_relabel_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import export
 from annotator.studies.models import Study
 from tests.factories import StudyFactory, answer, make_bugs, make_codebook, make_round, member

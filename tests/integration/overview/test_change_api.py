@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from annotator.codebook.models import Category
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 AT = "/api/v1/studies/frameworks/codebook/changes/"

@@ -9,7 +9,7 @@ from annotator.codebook.actions import edit_category
 from annotator.codebook.changes import CategoryChange
 from annotator.codebook.models import Category, Change
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 BOOK = "/frameworks/codebook/"

@@ -10,9 +10,9 @@ from annotator.codebook.models import Category, Change, Codebook, Version
 from annotator.labeling.actions import submit
 from annotator.labeling.models import Answer, Assignment, Round
 from annotator.labeling.submission import Submission
-from annotator.overview.changing import make
-from annotator.overview.closing import close_round
-from annotator.overview.relabelling import open_relabel_round
+from annotator.overview.changes.changing import make
+from annotator.overview.changes.relabelling import open_relabel_round
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import Refused
 from tests.factories import answer
 from tests.together import at_once

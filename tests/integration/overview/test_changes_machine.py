@@ -21,9 +21,9 @@ from annotator.codebook.changes import CategoryChange
 from annotator.codebook.living import merge_categories, redefine_category, split_category, waiting, withdraw_change
 from annotator.codebook.models import Category, Change, Version
 from annotator.labeling.models import Answer, Round
-from annotator.overview.changing import carry_out, make, undo
-from annotator.overview.closing import close_round
-from annotator.overview.relabelling import open_relabel_round
+from annotator.overview.changes.changing import carry_out, make, undo
+from annotator.overview.changes.relabelling import open_relabel_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import export
 from annotator.web.errors import BadInput, Refused
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member

@@ -17,11 +17,11 @@ from annotator.codebook.living import (
 from annotator.codebook.models import Category, Change
 from annotator.history.models import Event
 from annotator.labeling.models import Assignment, Round
-from annotator.overview.changing import carry_out, make, undo
-from annotator.overview.closing import close_round
-from annotator.overview.previewing import preview
-from annotator.overview.relabelling import due_to, open_relabel_round
-from annotator.overview.relabelling import waiting as waiting_for_relabelling
+from annotator.overview.changes.changing import carry_out, make, undo
+from annotator.overview.changes.previewing import preview
+from annotator.overview.changes.relabelling import due_to, open_relabel_round
+from annotator.overview.changes.relabelling import waiting as waiting_for_relabelling
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Membership
 from annotator.web.errors import Refused
 from tests.factories import answer, make_round

@@ -14,9 +14,9 @@ from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Finding, Harvest, Item, Window
 from annotator.labeling.actions import skip
 from annotator.labeling.models import Assignment, FurtherBug
-from annotator.overview.closing import close_round
-from annotator.overview.flow import flow_of
-from annotator.overview.replacing import replace_denied
+from annotator.overview.bugs.replacing import replace_denied
+from annotator.overview.flow.counting import flow_of
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.actions import draw_sample, leave, take_up, top_up
 from annotator.sampling.models import Bug
 from annotator.sampling.rules import Rule

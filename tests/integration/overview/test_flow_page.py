@@ -6,9 +6,10 @@ import pytest
 from django.core.cache import cache
 
 from annotator.clients.renderer import pdf_of
-from annotator.overview import flow_files, tasks
-from annotator.overview.flow import flow_of
-from annotator.overview.flow_drawing import NARROW, WIDE, drawing_of, svg_of
+from annotator.overview import tasks
+from annotator.overview.flow import files
+from annotator.overview.flow.counting import flow_of
+from annotator.overview.flow.drawing import NARROW, WIDE, drawing_of, svg_of
 from annotator.sampling.actions import draw_sample, leave, take_up
 from annotator.sampling.models import Bug
 from annotator.sampling.rules import Rule
@@ -36,7 +37,7 @@ def empty_cache():
 def woken(monkeypatch):
     """What a worker would be woken for."""
     heard = []
-    monkeypatch.setattr(flow_files, "wake", lambda task, *arguments: heard.append((task, *arguments)))
+    monkeypatch.setattr(files, "wake", lambda task, *arguments: heard.append((task, *arguments)))
     return heard
 
 
@@ -146,7 +147,7 @@ def test_a_cache_that_is_down_is_no_error(client, sample, lee, woken, monkeypatc
     def down(*_):
         raise ConnectionError("no cache")
 
-    monkeypatch.setattr(flow_files.cache, "get", down)
+    monkeypatch.setattr(files.cache, "get", down)
     client.force_login(lee)
     assert "The picture is being drawn" in text(client.get(PAGE + "flow.pdf"))
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from annotator.overview.closing import close_round
 from annotator.overview.frame import waiting_for
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, member
 from tests.factories.screening import make_screening, screen
 

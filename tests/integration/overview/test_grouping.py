@@ -6,8 +6,8 @@ from rest_framework.test import APIClient
 
 from annotator.codebook import coding
 from annotator.codebook.models import Category, Memo
-from annotator.overview import grouping
-from annotator.overview.closing import close_round
+from annotator.overview.coding import grouping
+from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, answer, make_bugs, make_codebook, make_round, member
 
 HTMX = {"HX-Request": "true"}

@@ -19,7 +19,7 @@ from annotator.labeling.actions import note_further_bug
 from annotator.labeling.models import Answer, Assignment, Evidence, Flag, FurtherBug, Round, RoundBug
 from annotator.labeling.submission import Pin
 from annotator.overview import guards
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication import models as publication
 from annotator.publication.models import Release
 from annotator.reproduction.models import Environment, Log, Recipe, Run, Series

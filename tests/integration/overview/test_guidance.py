@@ -7,8 +7,8 @@ from rest_framework.test import APIClient
 from annotator.adjudication.models import Resolution
 from annotator.codebook import tell_apart
 from annotator.labeling.models import Assignment
-from annotator.overview import guidance
-from annotator.overview.closing import close_round
+from annotator.overview.guidance.settled import examples
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, make_bugs, make_round
 
 
@@ -39,12 +39,12 @@ def turn(round_, rater, bug):
 
 def numbers(turn_, cause, name="type"):
     category = cause.categories.get(name=name)
-    return [one.number for one in guidance.examples(turn_, [category]).get(category.pk, ())]
+    return [one.number for one in examples(turn_, [category]).get(category.pk, ())]
 
 
 def test_settled_bugs_of_the_category_are_shown_with_a_raters_reason(now, bugs, alice, cause):
     category = cause.categories.get(name="type")
-    found = guidance.examples(turn(now, alice, bugs[4]), [category])[category.pk]
+    found = examples(turn(now, alice, bugs[4]), [category])[category.pk]
     assert [(one.number, one.source, one.why) for one in found] == [
         (number, "unanimous", "As the test shows.") for number in (1, 2, 3)
     ]
@@ -82,7 +82,7 @@ def test_what_waits_for_a_decision_is_no_example(now, bugs, alice, cause):
 def test_three_queries_whatever_the_number(now, bugs, alice, cause, django_assert_max_num_queries):
     mine = turn(now, alice, bugs[4])
     with django_assert_max_num_queries(3):
-        guidance.examples(mine, list(cause.categories.all()))
+        examples(mine, list(cause.categories.all()))
 
 
 def test_the_fragment_and_the_page(client, study, now, bugs, alice, lee, charlie, cause):

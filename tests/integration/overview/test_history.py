@@ -1,7 +1,7 @@
 from annotator.adjudication.actions import take_stand
 from annotator.history.actions import record
 from annotator.overview import past
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 SAME = {"cause": "type", "stage": "training"}

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from annotator.labeling.actions import skip
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 
 SAME = {"cause": "type", "stage": "training"}

@@ -10,8 +10,8 @@ import pytest
 
 from annotator.adjudication.finals import Final, import_finals
 from annotator.codebook.models import Category
-from annotator.overview.flow import flow_of
-from annotator.overview.replacing import denied, replace_denied
+from annotator.overview.bugs.replacing import denied, replace_denied
+from annotator.overview.flow.counting import flow_of
 from annotator.sampling.actions import draw_sample, take_up
 from annotator.sampling.again import draw_again
 from annotator.sampling.models import Bug, TopUp

@@ -13,7 +13,7 @@ from annotator.analysis.drawing import perform
 from annotator.codebook.models import Category, Facet
 from annotator.labeling.follow_up import flag
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.stating import state
 from annotator.studies.models import Study
 from tests.factories import answer, make_round, member

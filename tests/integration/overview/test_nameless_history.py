@@ -4,7 +4,7 @@ import pytest
 
 from annotator.adjudication.actions import take_stand
 from annotator.codebook.models import Facet
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer
 
 TYPE = {"cause": "type", "stage": "training"}

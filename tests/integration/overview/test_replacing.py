@@ -4,9 +4,9 @@ import pytest
 
 from annotator.adjudication.finals import Final, import_finals
 from annotator.codebook.models import Category, Facet
-from annotator.overview import choosing
-from annotator.overview.closing import close_round
-from annotator.overview.replacing import changes, denied, replace_denied
+from annotator.overview.bugs.replacing import changes, denied, replace_denied
+from annotator.overview.rounds import choosing
+from annotator.overview.rounds.closing import close_round
 from annotator.sampling.actions import add_bugs, draw_sample, leave, take_up
 from annotator.sampling.models import Bug, TopUp
 from annotator.sampling.queries import parts

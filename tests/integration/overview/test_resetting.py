@@ -7,8 +7,8 @@ from django.test import Client
 
 from annotator.labeling.actions import hand_on, skip
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
 from annotator.overview.resetting import reset_password
+from annotator.overview.rounds.closing import close_round
 from annotator.web.errors import Refused
 from tests.factories import make_round, member
 from tests.together import while_it_lasts

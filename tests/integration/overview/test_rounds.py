@@ -5,10 +5,10 @@ from django.core.management import call_command
 
 from annotator.labeling.actions import skip
 from annotator.labeling.models import Round
-from annotator.overview import choosing
-from annotator.overview.choosing import Wanted
-from annotator.overview.closing import close_round
-from annotator.overview.opening import open_next_round
+from annotator.overview.rounds import choosing
+from annotator.overview.rounds.choosing import Wanted
+from annotator.overview.rounds.closing import close_round
+from annotator.overview.rounds.opening import open_next_round
 from annotator.web.errors import BadInput
 from tests.factories import answer, make_round, member
 

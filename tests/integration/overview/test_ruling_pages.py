@@ -13,8 +13,8 @@ from annotator.codebook.actions import edit_facet
 from annotator.codebook.changes import FacetChange
 from annotator.codebook.path_rules import Rule, Rules, set_rules
 from annotator.collection.models import ChangedFile, Repository
-from annotator.overview.closing import close_round
-from annotator.overview.ruling import ruled
+from annotator.overview.rounds.closing import close_round
+from annotator.overview.rules.standing import ruled
 from tests.factories import answer, make_round
 
 

@@ -10,7 +10,7 @@ from django.core.management import call_command
 from annotator.accounts.models import User
 from annotator.adjudication import actions as adjudication
 from annotator.codebook.models import Category, Facet
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.studies.models import Study
 from tests.factories import (
     RepositoryFactory,

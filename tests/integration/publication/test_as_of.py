@@ -9,7 +9,7 @@ from annotator.codebook.actions import edit_category
 from annotator.codebook.changes import CategoryChange
 from annotator.codebook.living import merge_categories, split_category
 from annotator.codebook.models import Category
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import export
 from annotator.web.errors import BadInput
 from tests.factories import answer

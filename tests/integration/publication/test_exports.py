@@ -15,7 +15,7 @@ from annotator.codebook.models import Category
 from annotator.collection.models import Context, ItemText
 from annotator.labeling import actions
 from annotator.labeling.models import Assignment
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import FORMATS, TABLES, export, table_of
 from annotator.publication.formats import moment
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member

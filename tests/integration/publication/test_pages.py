@@ -6,7 +6,7 @@ import re
 import pytest
 from django.core.management import call_command
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import TABLES
 from tests.factories import answer
 

@@ -246,7 +246,7 @@ def test_a_token_in_a_note_keeps_the_release_back(released, labelled, alice, bob
     more = make_round(labelled, bugs=make_bugs(labelled, 1), raters=[alice], by=lee, name="More", overlap=1)
     given = {"cause": "api", "part": ["docs"], "impact": "low"}
     answer(more, labelled.bugs.get(number=13), alice, given, note=f"my key is ghp_{'a1B2' * 9} oh")
-    from annotator.overview.closing import close_round
+    from annotator.overview.rounds.closing import close_round
 
     close_round(round_=more, by=lee)
     with pytest.raises(SystemExit) as ended:

@@ -5,7 +5,7 @@ import json
 from annotator.adjudication import actions as adjudication
 from annotator.adjudication.models import Dispute
 from annotator.codebook.models import Category
-from annotator.overview.flow import flow_of
+from annotator.overview.flow.counting import flow_of
 
 
 def steps(study):

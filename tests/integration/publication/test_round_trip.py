@@ -9,7 +9,7 @@ from annotator.intake.actions import import_file
 from annotator.intake.mapping import read_mapping
 from annotator.intake.sheets import read_grid, read_sheet
 from annotator.labeling.models import Answer
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.publication import side_by_side
 from annotator.publication.exports import export
 from annotator.publication.pseudonyms import pseudonyms_of

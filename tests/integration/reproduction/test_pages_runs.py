@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.reproduction import hosts, leases, queries
 from annotator.reproduction.ledger import Piece
 from annotator.reproduction.matching import Can

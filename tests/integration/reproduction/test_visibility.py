@@ -4,7 +4,7 @@ import pytest
 
 from annotator.history.models import Event
 from annotator.overview import past
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from annotator.reproduction import queries
 from annotator.studies.access import roles_in
 from tests.factories import UserFactory, answer, make_round, member

@@ -9,7 +9,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.intake import actions
 from annotator.intake.mapping import from_document
 from annotator.labeling.models import Round
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import answer, make_round
 
 RUN = '=HYPERLINK("http://evil.example")'

@@ -11,7 +11,7 @@ from annotator.collection.models import ChangedFile, Comment, Commit, Context, I
 from annotator.labeling.actions import note_further_bug, save_draft, submit
 from annotator.labeling.models import Assignment
 from annotator.labeling.submission import Pin, Submission
-from annotator.overview.closing import close_round
+from annotator.overview.rounds.closing import close_round
 from tests.factories import make_round
 from tests.integration.blindness.addresses import ARGUMENT, routes
 

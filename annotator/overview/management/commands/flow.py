@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from annotator.overview.flow import Flow, flow_of
-from annotator.overview.flow_drawing import svg_of
-from annotator.overview.flow_files import PDF, TYPES, made
+from annotator.overview.flow.counting import Flow, flow_of
+from annotator.overview.flow.drawing import svg_of
+from annotator.overview.flow.files import PDF, TYPES, made
 from annotator.studies.models import Study
 from annotator.web.command import Command as Base
 from annotator.web.errors import BadInput

@@ -1,0 +1,1 @@
+"""Changes of the codebook with what they would touch, and what is labelled again."""

@@ -1,0 +1,1 @@
+"""Open coding: codes that raters propose, and the board on which they become categories."""

@@ -1,0 +1,1 @@
+"""From found to released."""

@@ -1,0 +1,1 @@
+"""Examples for raters."""

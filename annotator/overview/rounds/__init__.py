@@ -1,0 +1,1 @@
+"""Rounds: which bugs go in, opening and closing."""

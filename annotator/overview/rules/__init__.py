@@ -1,0 +1,1 @@
+"""Path rules beside what they take and what was settled."""
