@@ -1,4 +1,4 @@
-"""The whole suite twice: on SQLite with the browser's journeys, then on PostgreSQL and a broker of its own.
+"""The whole suite on SQLite with the browser's journeys, then what asks for a database on PostgreSQL, with a broker.
 
 More arguments are handed to pytest.
 """
@@ -45,7 +45,9 @@ def on_postgresql(environment: dict[str, str], arguments: list[str]) -> int:
 
 
 def pytest(environment: dict[str, str], *arguments: str) -> int:
-    return run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *arguments], environment)
+    return run(
+        [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "--durations=30", *arguments], environment
+    )
 
 
 def run(command: list[str], environment: dict[str, str]) -> int:

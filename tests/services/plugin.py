@@ -5,11 +5,15 @@ import ipaddress
 import os
 import socket
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 from django.conf import settings
+
+TESTS = Path(__file__).resolve().parents[1]
+WITHOUT_DATABASE = ("architecture", "contract", "unit")  # folders whose tests may ask for none
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,13 +36,22 @@ def give_each_worker_its_cache() -> None:
         cache["LOCATION"] += f"?db={number}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     engine = settings.DATABASES["default"]["ENGINE"]
     if engine.endswith("postgresql"):
+        once = [item for item in items if runs_once(item)]
+        config.hook.pytest_deselected(items=once)
+        items[:] = [item for item in items if not runs_once(item)]
         return
     for item in items:
         if "postgresql" in item.keywords:
             item.add_marker(pytest.mark.skip(reason="needs DATABASE_URL=postgres://…; make test gives one"))
+
+
+def runs_once(item: pytest.Item) -> bool:
+    """It asks for no database, so that it has nothing more to say on another one."""
+    asks = {"db", "transactional_db"} & set(getattr(item, "fixturenames", ())) or "django_db" in item.keywords
+    return item.path.relative_to(TESTS).parts[0] in WITHOUT_DATABASE and not asks and "postgresql" not in item.keywords
 
 
 @pytest.fixture(scope="session")
