@@ -3,20 +3,16 @@
 A check that *must* hold keeps the release back; another is told with it.
 """
 
-from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from django.db.models import Count
 
 from annotator.adjudication.models import Dispute
 from annotator.adjudication.queries import final_labels
-from annotator.publication import recompute
-from annotator.publication.blocks import repeated_blocks
 from annotator.publication.options import Options
 from annotator.publication.personal import found_in
+from annotator.publication.recomputing import recomputing
 from annotator.publication.rewritten import differing
 from annotator.publication.writing import Written
 from annotator.studies.models import Study
@@ -34,18 +30,18 @@ class Check:
 
 
 def checked(study: Study, options: Options, written: Written) -> list[Check]:
-    return [
-        disputes(study),
-        provenance(study),
-        missing_facets(written),
-        impossible_counts(written),
-        blocks(study),
-        recomputed(written, "counts", recompute.check_counts, "counts of final labels"),
-        recomputed(written, "kappa", recompute.check_agreement, "agreement figures"),
-        same_bytes(written),
-        personal(study, options, written),
-        flow(written),
-    ]
+    with recomputing(written.folder, "check_counts", "check_agreement") as answer:
+        first = [
+            disputes(study),
+            provenance(study),
+            missing_facets(written),
+            impossible_counts(written),
+            blocks(written),
+        ]
+        last = [same_bytes(written), personal(study, options, written), flow(written)]
+        found = answer()
+    counts = recomputed("counts", found["check_counts"], "counts of final labels")
+    return [*first, counts, recomputed("kappa", found["check_agreement"], "agreement figures"), *last]
 
 
 def told(name: str, *, passed: bool, says: str) -> Check:
@@ -67,10 +63,9 @@ def provenance(study: Study) -> Check:
 
 
 def missing_facets(written: Written) -> Check:
-    open_: Counter[str] = Counter()
-    for row in recompute.rows_of(written.folder, "finals.csv"):
-        if not row["category_uid"]:
-            open_[row["facet"]] += 1
+    from annotator.publication.counted import finals_in  # numpy and pyarrow, which most processes never need
+
+    open_ = finals_in(written).open
     parts = ", ".join(f"{facet} {n:,}" for facet, n in open_.most_common())
     says = f"Answered and not settled: {parts}." if open_ else "Every facet that was answered of a bug has its label."
     return told("facets", passed=not open_, says=says)
@@ -78,26 +73,25 @@ def missing_facets(written: Written) -> Check:
 
 def impossible_counts(written: Written) -> Check:
     """No facet has more bugs than there are, no bug two labels of a facet that takes one."""
+    from annotator.publication.counted import finals_in
+
     book = written.documents["codebook.json"]
     latest = book["versions"][-1]["codebook"]["facets"] if book["versions"] else []
     many = {facet["id"] for facet in latest if facet.get("answers") == "many"}
     rows = {each.table.name: each.rows for each in written.tables}
-    labelled: Counter[str] = Counter()
-    doubled, before = 0, ("", "")
-    for row in recompute.rows_of(written.folder, "finals.csv"):
-        place = (row["bug"], row["facet"])
-        doubled += place == before and row["facet"] not in many
-        labelled[row["facet"]] += place != before
-        before = place
-    above = [facet for facet, n in labelled.items() if n > rows.get("bugs", 0)]
+    finals = finals_in(written)
+    doubled = sum(n for facet, n in finals.doubled.items() if facet not in many)
+    above = [facet for facet, n in finals.bugs.items() if n > rows.get("bugs", 0)]
     says = "No facet has more bugs than there are, and no bug two labels where it takes one."
     if doubled or above:
         says = f"{doubled:,} labels too many where a facet takes one; more bugs than there are: {', '.join(above) or 'none'}."
     return Check("impossible", not doubled and not above, True, says)
 
 
-def blocks(study: Study) -> Check:
-    found = repeated_blocks(study)
+def blocks(written: Written) -> Check:
+    from annotator.publication.blocks import repeated_blocks
+
+    found = repeated_blocks(written)
     says = "No two stretches of a rater's answers repeat each other beyond chance."
     if found:
         says = " ".join(
@@ -108,8 +102,8 @@ def blocks(study: Study) -> Check:
     return told("blocks", passed=not found, says=says)
 
 
-def recomputed(written: Written, name: str, check: Callable[[Path], tuple[int, list[str]]], what: str) -> Check:
-    n, wrong = check(written.folder)
+def recomputed(name: str, found: tuple[int, list[str]], what: str) -> Check:
+    n, wrong = found
     says = f"{n:,} {what}, worked out from the files alone, equal those on the pages."
     return Check(name, not wrong, True, f"{len(wrong):,} of {n:,} {what} differ: {wrong[0]}." if wrong else says)
 

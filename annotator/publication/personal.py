@@ -8,9 +8,10 @@ from django.db.models import Q
 
 from annotator.accounts.models import User
 from annotator.labeling.models import Answer
-from annotator.publication.formats import CSV
+from annotator.publication.columns import TEXT
+from annotator.publication.formats import CSV, PARQUET
 from annotator.publication.options import Options
-from annotator.publication.writing import SCRIPT, Written
+from annotator.publication.writing import SCRIPT, TableFiles, Written
 from annotator.studies.models import Membership, Study
 
 TOKENS = (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_", b"glpat-", b"AKIA", b"PRIVATE KEY-----")
@@ -20,17 +21,20 @@ TOKEN = re.compile(
 MAIL = re.compile(rb"(?<![\w.+-])[\w.+-]++@[A-Za-z0-9][A-Za-z0-9-]*(\.[A-Za-z0-9-]+)+")
 SHORTEST = 3  # letters of a name that is looked for
 AT_ONCE, OVERLAP = 1 << 22, 200
-READ = (CSV, "json", "md")  # the other formats hold the same
+READ = ("json", "md")
 
 
 def found_in(written: Written, study: Study, options: Options) -> dict[str, list[str]]:
-    """What was found, to the files that hold it."""
+    """What was found, to the files that hold it; of a table its CSV: the other formats hold the same."""
     names = [name.encode().lower() for name in hidden_names(study, options) if len(name) >= SHORTEST]
-    found: dict[str, list[str]] = {}
+    texts = {each.files[CSV].path: texts_in(written.folder, each) for each in written.tables}
     for file in written.files:
         if file.path.endswith(READ) and file.path != SCRIPT:
-            for what in sorted(kinds_in(pieces(written.folder / file.path), names)):
-                found.setdefault(what, []).append(file.path)
+            texts[file.path] = pieces(written.folder / file.path)
+    found: dict[str, list[str]] = {}
+    for path in sorted(texts):
+        for what in sorted(kinds_in(texts[path], names)):
+            found.setdefault(what, []).append(path)
     return found
 
 
@@ -43,6 +47,18 @@ def hidden_names(study: Study, options: Options) -> list[str]:
     cited = " ".join(each["name"] for each in options.creators).casefold()
     found = {name.strip() for pair in people.values_list("username", "display_name") for name in pair}
     return sorted(name for name in found if name and name.casefold() not in cited)
+
+
+def texts_in(folder: Path, each: TableFiles) -> Iterator[bytes]:
+    """The columns' names, and each text once for a row group and column: in millions of rows few differ."""
+    import pyarrow.parquet as pq  # 60 MB that most processes never need
+
+    yield "\n".join(column.name for column in each.table.columns).encode()
+    columns = [column.name for column in each.table.columns if column.kind == TEXT]
+    with pq.ParquetFile(folder / each.files[PARQUET].path, read_dictionary=columns) as file:
+        for batch in file.iter_batches(columns=columns):
+            for values in batch.columns:
+                yield "\n".join(values.dictionary.to_pylist()).encode()
 
 
 def pieces(path: Path) -> Iterator[bytes]:

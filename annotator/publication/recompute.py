@@ -10,10 +10,11 @@ import hashlib
 import json
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
-from itertools import combinations, groupby, zip_longest
+from itertools import chain, combinations, combinations_with_replacement, groupby, zip_longest
 from math import isclose, sqrt
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ SUMS, RELEASE = "SHA256SUMS", "release.json"
 NO_REPOSITORY = "(no repository)"
 NOT_COMPARED = ("joint", "rule", "one_rater")
 Cell = tuple[str, str]
-Row = dict[str, str]
+Cells = tuple[str, ...]
+Label = tuple[str, str, str]  # facet, category, repository
 
 
 def main() -> int:
@@ -71,29 +73,57 @@ def check_formats(folder: Path) -> tuple[int, list[str]]:
     compared, wrong = 0, []
     for path in sorted(folder.glob("*.jsonl")):
         table = path.with_suffix(".csv").name
+        records = records_of(folder, table)
+        names = next(records, [])
         with path.open(encoding="utf-8", newline="\n") as lines:
-            for number, (row, line) in enumerate(zip_longest(rows_of(folder, table), lines), 1):
+            for number, (record, line) in enumerate(zip_longest(records, lines), 1):
                 compared += 1
-                if row is None or line is None or row != as_csv(json.loads(line)):
+                if record is None or line is None or not is_same_row(names, record, json.loads(line)):
                     wrong.append(f"row {number} of {table} is another in {path.name}")
                     break
     return compared, wrong
 
 
-def rows_of(folder: Path, name: str) -> Iterator[Row]:
-    """None where there is no such table: one without rows is left out."""
+def is_same_row(names: list[str], record: list[str], row: dict[str, Any]) -> bool:
+    return names == list(row) and record == [as_csv(value) for value in row.values()]
+
+
+def as_csv(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def records_of(folder: Path, name: str) -> Iterator[list[str]]:
+    """The header and the rows of a table; nothing where there is no such file: a table without rows is left out.
+
+    A line without a quote is a row, and is cut at its commas: half the work. From a quote on a row may have more lines.
+    """
     if not (folder / name).exists():
         return
-    with (folder / name).open(encoding="utf-8", newline="") as file:
-        yield from csv.DictReader(file)
+    with (folder / name).open(encoding="utf-8", newline="") as lines:
+        for line in lines:
+            yield next(csv.reader(chain([line], lines))) if '"' in line else line.rstrip("\r\n").split(",")
 
 
-def as_csv(row: dict[str, Any]) -> Row:
-    words = {True: "true", False: "false"}
-    return {
-        name: "" if value is None else words[value] if isinstance(value, bool) else str(value)
-        for name, value in row.items()
-    }
+def by_bug(folder: Path, name: str, *columns: str) -> Iterator[Iterable[Cells]]:
+    """For each bug its rows, with these columns alone. Tables are sorted by bug."""
+    records = records_of(folder, name)
+    names = next(records, ["bug", *columns])
+    wanted = itemgetter(*map(names.index, columns))
+    for _, of_bug in groupby(records, key=itemgetter(names.index("bug"))):
+        yield map(wanted, of_bug)
+
+
+class Once(dict[Cells, Any]):
+    """What is made of some cells, made once: millions of rows have few that differ."""
+
+    def __init__(self, make: Callable[[Cells], Any]) -> None:
+        self.make = make
+
+    def __missing__(self, cells: Cells) -> Any:
+        made = self[cells] = self.make(cells)
+        return made
 
 
 # --- final labels
@@ -101,16 +131,16 @@ def as_csv(row: dict[str, Any]) -> Row:
 
 def check_counts(folder: Path) -> tuple[int, list[str]]:
     told = json.loads((folder / "tables.json").read_text("utf-8"))
-    names = told["names"]
     facets: Counter[tuple[str, str]] = Counter()
     places: Counter[tuple[str, str, str]] = Counter()
     crossed: Counter[tuple[str, str, str, str]] = Counter()
-    for _, of_bug in groupby(rows_of(folder, "finals.csv"), key=lambda row: row["bug"]):
-        labels = sorted({(row["facet"], named(names, row), row["repository"]) for row in of_bug if row["category_uid"]})
-        facets.update((facet, category) for facet, category, _ in labels)
-        places.update((facet, category, place or NO_REPOSITORY) for facet, category, place in labels)
-        pairs = [(one, other) for one in labels for other in labels if one[0] != other[0]]
-        crossed.update((one[0], one[1], other[0], other[1]) for one, other in pairs)
+    for (one, other), n in label_pairs(folder, told["names"]).items():
+        if one == other:
+            facets[one[:2]] += n
+            places[one] += n
+        elif one[0] != other[0]:
+            crossed[*one[:2], *other[:2]] += n
+            crossed[*other[:2], *one[:2]] += n
     expected: dict[tuple[str, ...], int] = {}
     found: dict[tuple[str, ...], int] = {}
     for facet, counts in told["facets"].items():
@@ -131,9 +161,15 @@ def check_counts(folder: Path) -> tuple[int, list[str]]:
     return len(expected), wrong
 
 
-def named(names: dict[str, str], row: Row) -> str:
-    """A category as tables.json calls it, which tells two of one name apart."""
-    return names.get(row["category_uid"], row["category"])
+def label_pairs(folder: Path, names: dict[str, str]) -> Counter[tuple[Label, Label]]:
+    """How many bugs have both labels, and how many have one: paired with itself.
+
+    `names`: categories as tables.json calls them, by uid, which tells two of one name apart.
+    """
+    label = Once(lambda cells: (cells[0], names.get(cells[1], cells[2]), cells[3] or NO_REPOSITORY))
+    rows_by_bug = by_bug(folder, "finals.csv", "facet", "category_uid", "category", "repository")
+    labels_by_bug = (sorted({label[cells] for cells in rows if cells[1]}) for rows in rows_by_bug)
+    return Counter(chain.from_iterable(combinations_with_replacement(labels, 2) for labels in labels_by_bug))
 
 
 # --- agreement
@@ -148,30 +184,47 @@ class Votes:
         )
         self.together: dict[tuple[str, str], Counter[tuple[str, ...]]] = defaultdict(Counter)
 
-    def count(self, round_: str, facet: str, given: dict[str, frozenset[str]]) -> None:
+    def count(self, round_: str, facet: str, given: dict[str, frozenset[str]], bugs: int) -> None:
         for one, other in combinations(sorted(given), 2):
-            self.pairs[round_, facet, one, other][given[one], given[other]] += 1
-        self.together[round_, facet][tuple(sorted("\n".join(sorted(chosen)) for chosen in given.values()))] += 1
+            self.pairs[round_, facet, one, other][given[one], given[other]] += bugs
+        self.together[round_, facet][tuple(sorted("\n".join(sorted(chosen)) for chosen in given.values()))] += bugs
 
 
 def votes_in(folder: Path, implied: dict[str, str]) -> Votes:
     """`implied`: of rounds in which someone said that a bug is none, what all others said by answering."""
     votes = Votes()
-    for _, of_bug in groupby(rows_of(folder, "answers.csv"), key=lambda row: row["bug"]):
-        given: dict[tuple[str, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-        for row in of_bug:
-            given[row["round"], row["facet"]][row["rater"]].add(row["category_uid"])
-            if uid := implied.get(row["round"]):
-                given[row["round"], ""][row["rater"]].add(uid)
-        for (round_, facet), by_rater in given.items():
-            if facet == "":
-                said = given.get((round_, "verdict"), {})
-                votes.count(
-                    round_, "verdict", {name: frozenset(said.get(name, uids)) for name, uids in by_rater.items()}
-                )
-            elif facet != "verdict" or round_ not in implied:
-                votes.count(round_, facet, {name: frozenset(uids) for name, uids in by_rater.items()})
+    for ((round_, facet), pattern), bugs in patterns_in(folder, implied).items():
+        given: dict[str, set[str]] = defaultdict(set)
+        for rater, uid in pattern:
+            given[rater].add(uid)
+        votes.count(round_, facet, {rater: frozenset(uids) for rater, uids in given.items()}, bugs)
     return votes
+
+
+def patterns_in(folder: Path, implied: dict[str, str]) -> Counter[tuple[Cell, tuple[Cell, ...]]]:
+    """Bugs by who answered what, (rater, category) after (rater, category), in each (round, facet)."""
+    found: Counter[tuple[Cell, tuple[Cell, ...]]] = Counter()
+    parted = Once(lambda cells: (cells[:2], cells[2:]))
+    for rows in by_bug(folder, "answers.csv", "round", "facet", "rater", "category_uid"):
+        given: dict[Cell, tuple[Cell, ...]] = {}
+        for cells in rows:
+            place, vote = parted[cells]
+            given[place] = (*given[place], vote) if place in given else (vote,)
+        if implied:
+            given |= verdicts(given, implied)
+        found.update(given.items())
+    return found
+
+
+def verdicts(given: dict[Cell, tuple[Cell, ...]], implied: dict[str, str]) -> dict[Cell, tuple[Cell, ...]]:
+    """What was said of the bug, and what those said who answered and left that out."""
+    found = {}
+    for round_ in {round_ for round_, _ in given} & implied.keys():
+        said = given.get((round_, "verdict"), ())
+        raters = {rater for (name, _), votes in given.items() if name == round_ for rater, _ in votes}
+        silent = sorted(raters - {rater for rater, _ in said})
+        found[round_, "verdict"] = said + tuple((rater, implied[round_]) for rater in silent)
+    return found
 
 
 def check_agreement(folder: Path) -> tuple[int, list[str]]:
