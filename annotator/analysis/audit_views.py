@@ -29,10 +29,12 @@ def audits(request: HttpRequest, slug: str) -> HttpResponse:
         audit = doubts.ask_audit(study=study, facet=facet, by=cast(User, request.user))
         wake(TASK, audit.pk)
         return redirect("analysis:audit", slug=slug, number=audit.number)
+    whys = {facet: doubts.not_yet(study, facet) for facet in auditable(study)}
     context = {
         "study": study,
         "audits": LabelAudit.objects.filter(study=study).select_related("facet").order_by("-number"),
-        "facets": auditable(study),
+        "facets": [facet for facet, why in whys.items() if not why],
+        "not_yet": list(dict.fromkeys(why for why in whys.values() if why)),
     }
     return render(request, "analysis/audits.html", context)
 

@@ -28,9 +28,8 @@ def ask_audit(*, study: Study, facet: Facet, by: User, seed: int | None = None) 
     if facet.is_many or facet.is_verdict:
         raise BadInput(f"{facet.name} cannot be audited: it takes several answers, or says only whether it is a bug.")
     Study.objects.select_for_update().get(pk=study.pk)
-    refuse_early(study, facet)
-    if LabelAudit.objects.filter(study=study, state__in=BUSY).exists():
-        raise Refused("A label audit is under way already.")
+    if why := not_yet(study, facet):
+        raise Refused(why)
     latest = LabelAudit.objects.filter(study=study).aggregate(latest=Max("number"))["latest"] or 0
     chosen = secrets.randbelow(LARGEST_SEED) if seed is None else seed
     audit = LabelAudit.objects.create(study=study, number=latest + 1, facet=facet, seed=chosen, created_by=by)
@@ -46,14 +45,17 @@ def ask_audit(*, study: Study, facet: Facet, by: User, seed: int | None = None) 
     return audit
 
 
-def refuse_early(study: Study, facet: Facet) -> None:
-    """A model's word must not reach who still labels or decides."""
+def not_yet(study: Study, facet: Facet) -> str:
+    """Why its labels cannot be audited now, or nothing: a model's word must not reach who still labels or decides."""
     if Round.objects.open().filter(study=study).exclude(kind=Round.Kind.TRAINING).exists():
-        raise Refused("A round is open: labels are audited once nobody labels any more.")
+        return "A round is open: labels are audited once nobody labels any more."
     if Dispute.objects.filter(study=study, facet=facet, is_open=True).exists():
-        raise Refused(f"Disputes on {facet.name} wait for a decision: labels are audited once all are settled.")
+        return f"Disputes on {facet.name} wait for a decision: labels are audited once all are settled."
     if not final_rounds(study).exists() and not final_labels(study).filter(facet=facet).exists():
-        raise Refused("There is no final label yet.")
+        return "There is no final label yet."
+    if LabelAudit.objects.filter(study=study, state__in=BUSY).exists():
+        return "A label audit is under way already."
+    return ""
 
 
 def shown_to(viewer: User, suspects: "QuerySet[Suspect]") -> "QuerySet[Suspect]":

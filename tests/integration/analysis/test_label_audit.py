@@ -110,6 +110,24 @@ def test_it_waits_until_nobody_labels_or_decides(settled, alice, bob, ada, lee):
     assert ask_audit(study=settled, facet=cause, by=ada).number == 1
 
 
+def test_it_is_offered_when_it_can_be_done_and_the_page_says_why_not_yet(settled, client, alice, bob, ada, lee):
+    client.force_login(ada)
+    url = "/frameworks/analysis/audits/"
+    page = client.get(url).content.decode()
+    assert "Audit its labels" in page and "Not yet." not in page
+    late = make_round(settled, bugs=make_bugs(settled, 1), raters=[alice, bob], by=lee)
+    page = client.get(url).content.decode()
+    assert "Audit its labels" not in page and page.count("A round is open: labels are audited once") == 1
+    for rater, cause in ((alice, "api"), (bob, "type")):
+        answer(late, settled.bugs.get(number=61), rater, {"cause": cause, "stage": "training"})
+    close_round(round_=late, by=lee)
+    page = client.get(url).content.decode()
+    assert "Disputes on Cause wait for a decision" in page
+    assert 'value="cause"' not in page and 'value="stage"' in page
+    ask_audit(study=settled, facet=Facet.objects.get(key="stage"), by=ada)
+    assert "A label audit is under way already." in client.get(url).content.decode()
+
+
 def test_a_ruling_is_kept_and_changes_no_label(settled, ada, alice, lee):
     audit = audited(settled, ada)
     before = list(final_labels(settled).values_list("bug", "label_id"))
