@@ -1,6 +1,7 @@
 """A finding's numbers are those of the data, are frozen in a release, and are marked when the data move."""
 
 import json
+import re
 
 import pytest
 from django.test import Client
@@ -8,6 +9,7 @@ from django.test import Client
 from annotator.adjudication import actions as adjudication
 from annotator.adjudication.models import Dispute
 from annotator.adjudication.queries import final_labels
+from annotator.codebook.models import Category
 from annotator.labeling.models import Answer
 from annotator.publication import stating
 from annotator.publication.findings import told
@@ -112,24 +114,24 @@ def test_a_change_is_a_further_version_and_a_withdrawal_ends_it(labelled, lee):
 
 def test_a_lead_states_changes_and_withdraws_in_the_browser(labelled, lee, alice, charlie):
     url = "/tensors/publication/findings/"
-    form = {
-        "sentence": SENTENCE,
-        "facet": "cause",
-        "categories": "type\nshape",
-        "across": "",
-        "within": "",
-        "labels": "final",
-    }
+    cause = {name: f"cause:{Category.objects.get(facet__key='cause', name=name).uid}" for name in ("type", "shape")}
+    form = {"sentence": SENTENCE, "categories": list(cause.values()), "labels": "final"}
     client = Client()
     for person, status in ((charlie, 404), (alice, 403)):
         client.force_login(person)
         assert client.post(url, form).status_code == status
     client.force_login(lee)
     assert client.post(url, form | {"sentence": ""}).status_code == 422
-    refused = client.post(url, form | {"categories": "typo"})
-    assert refused.status_code == 422
-    assert "has no category “typo”" in refused.content.decode() and SENTENCE in refused.content.decode()
+    low = f"impact:{Category.objects.get(facet__key='impact', name='low').uid}"
+    refused = client.post(url, form | {"categories": [cause["type"], low]}).content.decode()
+    assert "Take boxes of one heading." in refused and SENTENCE in refused
     assert client.post(url, form).status_code == 302
+    assert client.post(url, form | {"within": ["repository:tessera/tessera"]}).status_code == 302
+    assert [finding.asked["within"] for finding in Finding.objects.order_by("number")] == [[], ["tessera/tessera"]]
+    page = client.get(f"{url}2/").content.decode()
+    checked = re.findall(r'name="(categories|within)"[^>]* checked', page)
+    assert checked == ["categories", "categories", "within"]
+    assert client.post(f"{url}2/withdraw/", {"reason": "Tried."}).status_code == 302
     assert client.post(f"{url}1/", form | {"sentence": "{count} in all", "why": "Shorter."}).status_code == 302
     assert client.post(f"{url}1/", form | {"categories": "typo", "why": "Slip."}).status_code == 422
     page = client.get(url).content.decode()
