@@ -34,8 +34,19 @@ CHOICES: Final[dict[str, dict[str, str]]] = {
     "colours": {"colour": "Colours", "grey": "Greys"},
     "fill": {"solid": "Solid", "hatched": "Hatched, for print"},
 }
-LOOKS = ("title", "show", "shape", "order", "colours", "fill")
-LONGEST_TITLE, LONGEST_NAME, MOST_PUBLISHED = 200, 200, 200
+LONGEST = {"title": 200, "published_as": 200}
+LONGEST_NAME, MOST_PUBLISHED = 200, 200
+USES: Final[dict[str, tuple[str, ...]]] = {
+    DISTRIBUTION: ("by", "labels", "level", "order"),
+    CROSS: ("by", "across", "labels", "level", "show", "shape", "order", "fill"),
+    ASSOCIATION: ("labels", "level"),
+    CORRELATION: ("by", "labels", "level"),
+    TREND: ("by", "labels", "level", "period", "moment", "order"),
+    TIME: ("by", "labels", "level", "order"),
+    COMPARISON: ("by", "across", "labels", "level", "other", "published", "published_as"),
+    AGREEMENT: ("by",),
+}
+OF_EVERY_KIND = ("title", "colours")
 
 
 @dataclass(frozen=True)
@@ -71,10 +82,6 @@ class Asked:
     def key(self) -> str:
         return digest_of(self.document())
 
-    @property
-    def look(self) -> dict[str, str]:
-        return {name: getattr(self, name) for name in LOOKS}
-
     def query(self) -> dict[str, str]:
         """As an address holds it; published counts do not stand in one."""
         return {name: value for name, value in self.document().items() if name not in ("kind", "published")}
@@ -103,9 +110,17 @@ def read_asked(kind: str, sent: Mapping[str, Any]) -> Asked:
     known = {part.name for part in fields(Asked)} - {"kind", "published"}
     given = {name: sent[name] for name in known if sent.get(name)}
     _check_given(given)
-    asked = Asked(kind=kind, published=read_published(sent.get("published") or {}), **given)
+    asked = used_of(Asked(kind=kind, published=read_published(sent.get("published") or {}), **given))
     _check_whole(asked)
     return asked
+
+
+def used_of(asked: Asked) -> Asked:
+    """Without what its kind makes nothing of, so that the same figure has one address."""
+    uses = {name: getattr(asked, name) for name in (*OF_EVERY_KIND, *USES[asked.kind])}
+    if asked.kind == COMPARISON:
+        uses |= {"published_as": ""} if asked.other else {"across": ""}
+    return Asked(kind=asked.kind, **uses)
 
 
 def _check_given(given: Mapping[str, Any]) -> None:
@@ -116,8 +131,9 @@ def _check_given(given: Mapping[str, Any]) -> None:
     for name, choices in CHOICES.items():
         if given.get(name, next(iter(choices))) not in choices:
             raise BadInput(f"{name} is one of {', '.join(choices)}, not “{given[name][:40]}”.")
-    if len(given.get("title", "")) > LONGEST_TITLE:
-        raise BadInput(f"A title has at most {LONGEST_TITLE} characters.")
+    for name, most in LONGEST.items():
+        if len(given.get(name, "")) > most:
+            raise BadInput(f"{'A title' if name == 'title' else 'The name of a study'} has at most {most} characters.")
 
 
 def _check_whole(asked: Asked) -> None:

@@ -104,6 +104,7 @@ class OneFigure(StudyView):
     def get(self, request: Request, slug: str, key: str) -> Response:
         """A figure's numbers and state; where they have changed since it was drawn, a worker is woken."""
         drawing = drawing_for(self.study(), self.me, key)
+        actions.opened(drawing)
         told = shape(drawing)
         if told["is_stale"]:
             wake(TASK, drawing.pk)
@@ -124,4 +125,5 @@ class FigureFile(StudyView):
             type_, content = file_of(drawing, format_)
         except BadInput as problem:
             raise Http404(str(problem)) from None
+        actions.opened(drawing)
         return HttpResponse(content, content_type=type_)

@@ -9,14 +9,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from annotator.accounts.http import Request
 from annotator.analysis import actions
-from annotator.analysis.asked import CHOICES, COMPARISON, KINDS, read_asked
+from annotator.analysis.asked import CHOICES, COMPARISON, KINDS, OF_EVERY_KIND, USES, read_asked
 from annotator.analysis.formats import FORMATS
-from annotator.analysis.kept import PICTURES, Kept, drawing_for, file_of, kept, listed
+from annotator.analysis.kept import PICTURES, Kept, asked_of, drawing_for, file_of, kept, listed
 from annotator.analysis.layout import section
 from annotator.analysis.models import Drawing
 from annotator.analysis.permitted import allowed
 from annotator.analysis.published import published_in
+from annotator.analysis.queries import questions_of
 from annotator.analysis.tables import Tables
+from annotator.analysis.wording import in_words
 from annotator.analysis.writing import attached
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
@@ -34,10 +36,22 @@ def figures(request: Request, slug: str) -> HttpResponse:
     """All figures of the study; POST asks for one."""
     study = study_for(request.user, slug)
     if request.method == "GET":
-        rows = [(row, row.asked.get("title") or KINDS[row.asked["kind"]]) for row in listed(study, request.user)]
-        return render(request, "analysis/figures.html", {"study": study, "kinds": KINDS, "rows": rows})
+        facets = {question.key: question.name for question in questions_of(study)}
+        rows = [line_of(row, facets) for row in listed(study, request.user)]
+        return render(request, "analysis/figures.html", {"study": study, "rows": rows})
     drawing = ask(request, study)
     return redirect("analysis:figure", study.slug, drawing.key)
+
+
+def line_of(drawing: Drawing, facets: dict[str, str]) -> dict[str, Any]:
+    """A figure in the list: what it is called, and what was asked."""
+    first, *more = in_words(asked_of(drawing), facets)
+    title = drawing.asked.get("title")
+    return {
+        "row": drawing,
+        "title": title or ": ".join([first, *more[:1]]),
+        "asked": [first, *more] if title else more[1:],
+    }
 
 
 def ask(request: Request, study: Study) -> Drawing:
@@ -60,6 +74,7 @@ def figure(request: Request, slug: str, key: str) -> HttpResponse:
     """The picture as last drawn, at once; where its numbers have changed since, a worker is woken and the page says so."""
     study = study_for(request.user, slug)
     one = kept(drawing_for(study, request.user, key))
+    actions.opened(one.drawing)
     context = {
         "study": study,
         "one": one,
@@ -68,7 +83,7 @@ def figure(request: Request, slug: str, key: str) -> HttpResponse:
         "formats": FORMATS,
         "kinds": KINDS,
         "facets": Tables(study).used(),
-        "looks": {name: CHOICES[name] for name in LOOKS},
+        "looks": {name: CHOICES[name] for name in LOOKS if name in (*OF_EVERY_KIND, *USES[one.asked.kind])},
         "chosen": one.asked.document(),
     }
     page = render(request, "analysis/figure.html", context)
@@ -98,4 +113,5 @@ def figure_file(request: Request, slug: str, key: str, format_: str) -> HttpResp
     response.headers["ETag"] = f'"{drawing.drawn_of[:32]}-{format_}"'
     if format_ == "svg" and "inline" in request.GET:
         return response
+    actions.opened(drawing)
     return attached(response, f"{study.slug}-{drawing.asked['kind']}-{key[:8]}", format_)

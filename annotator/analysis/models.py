@@ -5,6 +5,7 @@ from typing import Any
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from annotator.codebook.models import Category, Facet
 from annotator.sampling.models import Bug
@@ -34,6 +35,8 @@ class Drawing(models.Model):
     png = models.BinaryField(default=b"")
     lease_until = models.DateTimeField(null=True)
     asked_at = models.DateTimeField(auto_now_add=True)
+    asked_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+    used_at = models.DateTimeField(default=timezone.now)  # last asked for or opened, to the day
     drawn_at = models.DateTimeField(null=True)
 
     class Meta:

@@ -14,6 +14,7 @@ Spec = dict[str, Any]
 FONT: Final = "Liberation Sans, Arial, Helvetica, sans-serif"
 ROW, WIDTH, CELL, LABELS = 20, 460, 58, 280
 NO_AXIS: Final[Spec] = {"domain": False, "ticks": False, "labelPadding": 6, "title": None, "labelLimit": LABELS}
+WHOLE: Final[Spec] = {"tickMinStep": 1, "format": "d"}  # of bugs there is no half
 VALUES: Final[Spec] = {"domain": False, "ticks": False, "tickCount": 5, "titleFontWeight": "normal"}
 
 
@@ -148,7 +149,7 @@ def stacked(sheet: Sheet, asked: Asked) -> Spec:
         row["says"] = told(row[key], SHARE, bare=True) if key != "bugs" else str(row[key])
     roomy = [row for row in rows if row[key] and (row["end"] - row["start"]) / whole > 0.016 * len(row["says"])]
     shares: Spec = (
-        {"scale": {"domain": [0, 1]}, "axis": VALUES | {"format": "%"}} if key != "bugs" else {"axis": VALUES}
+        {"scale": {"domain": [0, 1]}, "axis": VALUES | {"format": "%"}} if key != "bugs" else {"axis": VALUES | WHOLE}
     )
     title = f"Share of {sheet.unit}" if key != "bugs" else sheet.unit.capitalize()
     colour = {"field": part, "type": "nominal", "scale": {"domain": parts, "range": colours}, "sort": parts}
@@ -265,7 +266,7 @@ def trend(sheet: Sheet, asked: Asked) -> Spec:
         "mark": {"type": "bar", "color": one_colour(asked)},
         "encoding": {
             "x": axis_of("period", periods) | {"axis": NO_AXIS | {"values": shown, "labelAngle": -40}},
-            "y": {"field": "bugs", "type": "quantitative", "title": None, "axis": VALUES | {"tickCount": 2}},
+            "y": {"field": "bugs", "type": "quantitative", "title": None, "axis": VALUES | WHOLE | {"tickCount": 2}},
             "row": {
                 "field": "category", "type": "nominal", "sort": names, "title": None, "spacing": 6,
                 "header": {"labelAngle": 0, "labelAlign": "left", "labelOrient": "left", "labelPadding": 4},

@@ -25,16 +25,8 @@ from annotator.studies.access import study_for
 from annotator.studies.models import Study
 
 LIVE = 20_000  # bugs
-OPTIONS = {
-    kinds.DISTRIBUTION: ("level", "order"),
-    kinds.CROSS: ("level", "show", "order"),
-    kinds.CORRELATION: ("level",),
-    kinds.ASSOCIATION: ("level",),
-    kinds.TREND: ("level", "period", "moment"),
-    kinds.TIME: ("level",),
-    kinds.COMPARISON: ("level",),
-    kinds.AGREEMENT: (),
-}
+OF_TABLES = ("level", "show", "period", "moment", "order")
+OPTIONS = {kind: [name for name in OF_TABLES if name in uses] for kind, uses in kinds.USES.items()}
 
 
 def sent(request: HttpRequest) -> dict[str, str]:

@@ -95,11 +95,60 @@ def test_what_cannot_be_counted_is_refused_and_nothing_is_stored(closed, lee):
     assert not Drawing.objects.exists()
 
 
-def test_number_of_figures_has_a_bound(closed, lee, monkeypatch):
-    monkeypatch.setattr(actions, "MOST", 1)
-    actions.ask(study=closed, asked=asked(), by=lee)
-    with pytest.raises(Refused, match="1 figures already"):
-        actions.ask(study=closed, asked=asked(title="Another"), by=lee)
+@pytest.mark.parametrize(
+    ("kind", "ignored"),
+    [
+        ("distribution", {"across": "stage", "show": "rows", "shape": "heat", "fill": "hatched", "period": "quarter"}),
+        ("cross", {"moment": "closed", "other": "nowhere", "published": {"a": 1}, "published_as": "A paper"}),
+        ("agreement", {"labels": "alice", "level": "top", "order": "name"}),
+        ("trend", {"show": "lift", "fill": "hatched"}),
+    ],
+)
+def test_what_a_kind_makes_nothing_of_makes_no_other_figure(closed, lee, kind, ignored):
+    rows = [actions.ask(study=closed, asked=asked(kind, **more), by=lee) for more in ({}, ignored)]
+    assert rows[0].pk == rows[1].pk
+
+
+def test_a_facet_by_whatever_name_is_the_same_figure(closed, lee):
+    names = ("cause", "Cause", "CAUSE")
+    assert len({actions.ask(study=closed, asked=asked("time", by=name), by=lee).pk for name in names}) == 1
+    with pytest.raises(BadInput, match="no facet"):
+        actions.ask(study=closed, asked=asked("agreement", by="colour"), by=lee)
+
+
+def test_a_title_and_the_name_of_a_study_are_bounded(closed, client, lee):
+    client.force_login(lee)
+    form = {"kind": "comparison", "by": "cause", "counts": "Type, 5"}
+    for name, said in (("title", "A title has at most 200"), ("published_as", "The name of a study has at most 200")):
+        answer_ = client.post(PAGE, form | {"published_as": "A paper"} | {name: "x" * 201})
+        assert answer_.status_code == 400 and said in answer_.content.decode()
+    assert not Drawing.objects.exists()
+
+
+@pytest.mark.parametrize(("bound", "said"), [("MOST", "This study has 2"), ("MOST_OF_ONE", "You have 2")])
+def test_number_of_figures_has_a_bound_and_one_that_nobody_uses_gives_way(
+    closed, lee, client, monkeypatch, bound, said
+):
+    monkeypatch.setattr(actions, bound, 2)
+    first, second = (actions.ask(study=closed, asked=asked(title=title), by=lee) for title in ("One", "Two"))
+    with pytest.raises(Refused, match=said):
+        actions.ask(study=closed, asked=asked(title="Three"), by=lee)
+    Drawing.objects.update(used_at="2020-01-01T00:00Z")
+    client.force_login(lee)
+    assert client.get(f"{PAGE}{first.key}/").status_code == 200
+    actions.ask(study=closed, asked=asked(title="Three"), by=lee)
+    assert [row.asked["title"] for row in Drawing.objects.order_by("pk")] == ["One", "Three"]
+    gone = Event.objects.get(verb="let an unused figure go")
+    assert (gone.label, gone.old["key"]) == ("Two", second.key[:12])
+
+
+def test_one_person_uses_up_no_others_figures(closed, lee, alice, monkeypatch):
+    monkeypatch.setattr(actions, "MOST_OF_ONE", 1)
+    actions.ask(study=closed, asked=asked(), by=alice)
+    with pytest.raises(Refused, match="You have 1 figures"):
+        actions.ask(study=closed, asked=asked(title="Mine"), by=alice)
+    assert actions.ask(study=closed, asked=asked(title="Mine"), by=lee).asked_by == lee
+    assert actions.ask(study=closed, asked=asked(), by=lee).asked_by == alice
 
 
 def test_figure_held_by_a_worker_is_left_alone_until_its_lease_is_over(closed, lee):
@@ -223,6 +272,18 @@ def test_comparison_is_for_members_of_both_studies(client, closed, alice, lee):
 def test_a_stranger_finds_nothing(client, closed, charlie, path):
     client.force_login(charlie)
     assert client.get(f"/frameworks/analysis/{path}").status_code == 404
+
+
+def test_list_tells_what_was_asked_beside_a_preview(client, drawn, closed, lee):
+    more = {"labels": "unanimous", "level": "top", "colours": "grey", "title": "By *name*"}
+    actions.ask(study=closed, asked=asked("distribution", **more), by=lee)
+    client.force_login(lee)
+    page = client.get(PAGE).content.decode()
+    assert "One facet across another: Cause × repositories" in page
+    assert "Distribution · Cause · unanimous labels · top categories · greys" in page
+    (preview,) = re.findall(r"<img [^>]*>", page)
+    assert f"{drawn.key}/figure.svg?inline" in preview and 'loading="lazy"' in preview and 'alt="Preview of"' in preview
+    assert client.get(f"{PAGE}{drawn.key}/figure.svg?inline").headers["Content-Type"] == "image/svg+xml"
 
 
 def test_figure_of_another_study_is_not_found(client, drawn, lee):

@@ -71,6 +71,11 @@ def test_series_stand_out_from_the_paper_and_carry_their_numbers():
         assert palette.contrast(palette.ink_on(colour), colour) >= 4.5
 
 
+def test_intervals_stand_out_from_their_bars():
+    for bar in (palette.SERIES[0], palette.GREYS[1]):
+        assert palette.contrast(palette.INK, bar) >= 3
+
+
 NAMES = ["alpha", "beta", "gamma", "delta"]
 
 
