@@ -22,5 +22,5 @@ urlpatterns = [
     path(f"{RELEASES}/<int:number>/changes/", releases.Changes.as_view(), name="changes"),
     path(f"{RELEASES}/<int:number>/public/", releases.MakePublic.as_view(), name="public"),
     path(f"{RELEASES}/<int:number>/all.zip", releases.Archive.as_view(), name="archive"),
-    path(f"{RELEASES}/<int:number>/files/<str:file>", releases.OneFile.as_view(), name="release_file"),
+    path(f"{RELEASES}/<int:number>/files/<path:file>", releases.OneFile.as_view(), name="release_file"),
 ]

@@ -7,7 +7,7 @@ from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Col
 from annotator.publication.contents import HOLDS
 from annotator.publication.files import File
 from annotator.publication.formats import CSV, JSONL, PARQUET
-from annotator.publication.writing import TableFiles, Written
+from annotator.publication.writing import FIGURES, TableFiles, Written
 
 # what a word of the vocabulary stands for: most for themselves
 WORDS = (
@@ -29,7 +29,7 @@ CONTEXT = {
     **{word: f"cr:{word}" for word in WORDS},
 }
 MEDIA = {CSV: "text/csv", JSONL: "application/jsonlines", PARQUET: "application/x-parquet", "json": "application/json"}
-MEDIA |= {"py": "text/x-python", "md": "text/markdown"}
+MEDIA |= {"py": "text/x-python", "md": "text/markdown", "svg": "image/svg+xml", "pdf": "application/pdf"}
 OF_CROISSANT = {TEXT: "sc:Text", WHOLE: "sc:Integer", NUMBER: "sc:Float", YES_NO: "sc:Boolean", TIME: "sc:DateTime"}
 OF_FRICTIONLESS = {TEXT: "string", WHOLE: "integer", NUMBER: "number", YES_NO: "boolean", TIME: "datetime"}
 MOMENT = "%Y-%m-%dT%H:%M:%S.%fZ"
@@ -108,7 +108,10 @@ def datapackage(named: Named, written: Written) -> dict[str, Any]:
         "created": f"{named.day.isoformat()}T00:00:00Z",
         "licenses": [{"name": licence["id"], "title": licence["name"], "path": licence["url"]}],
         "contributors": [{"title": each["name"], "role": "author"} for each in named.people],
-        "resources": [resource(each) for each in written.tables],
+        "resources": [
+            *(resource(each) for each in written.tables),
+            *(picture(file) for file in written.files if file.path.startswith(f"{FIGURES}/")),
+        ],
     }
 
 
@@ -126,6 +129,19 @@ def resource(written: TableFiles) -> dict[str, Any]:
         "bytes": file.bytes,
         "hash": f"sha256:{file.sha256}",
         "schema": {"fields": [schema_field(column) for column in table.columns], "missingValues": [""]},
+    }
+
+
+def picture(file: File) -> dict[str, Any]:
+    name, _, ending = file.path.rpartition("/")[2].partition(".")
+    return {
+        "name": f"{FIGURES}.{name}.{ending}",
+        "profile": "data-resource",
+        "path": file.path,
+        "format": ending,
+        "mediatype": media_type(file.path),
+        "bytes": file.bytes,
+        "hash": f"sha256:{file.sha256}",
     }
 
 

@@ -4,11 +4,11 @@ from collections import Counter
 from typing import Any
 
 from annotator.agreement.numbers import short
+from annotator.analysis.formats import markdown_text
 from annotator.labeling.models import Round
 from annotator.publication.citing import Named, sentence
-from annotator.publication.column_page import cell
 from annotator.publication.contents import HOLDS
-from annotator.publication.writing import Written
+from annotator.publication.writing import FIGURES, Written
 from annotator.stats.reasons import SENTENCES
 
 BLINDNESS = {
@@ -28,11 +28,12 @@ SAID = {
 def datacard(named: Named, written: Written) -> str:
     about, documents = named.about, written.documents
     parts = [
-        f"# {named.title}\n\n{about['description']}",
+        f"# {markdown_text(named.title)}\n\n{about['description']}",
         f"{sentence(named)}\n\nLicence: {about['licence']['name']}, <{about['licence']['url']}>. See LICENSE.md.",
         "## Tables\nEach as CSV (RFC 4180, UTF-8), JSON lines and Parquet, with the same rows.\n\n" + tables(written),
         "## How labels came about\n" + rounds(documents["protocol.json"]["rounds"]),
         "## Agreement\n" + agreement(documents["agreement.json"]),
+        *figures(documents.get(f"{FIGURES}.json", [])),
         "## Names and texts\n" + names(about),
         "## Limits\n" + limits(documents),
         CHECKING,
@@ -56,7 +57,7 @@ def rounds(listed: list[dict[str, Any]]) -> str:
         return "No round is over yet: there are no answers."
     kinds = dict(Round.Kind.choices)
     return "\n".join(
-        f"- Round {each['number']}, {each['name']} ({kinds[each['kind']].lower()}): blindness {BLINDNESS[each['blindness']]}; "
+        f"- Round {each['number']}, {markdown_text(each['name'])} ({kinds[each['kind']].lower()}): blindness {BLINDNESS[each['blindness']]}; "
         f"codebook version {each['codebook_version'] or 'not known'}."
         for each in listed
     )
@@ -69,8 +70,9 @@ def agreement(entries: list[dict[str, Any]]) -> str:
             continue
         interval = entry["ci"] and f"{short(entry['ci'][0])} to {short(entry['ci'][1])}"
         value = short(entry["kappa"]) if entry["kappa"] is not None else SENTENCES.get(entry["reason"], "–")
-        said = [entry["round"], entry["facet"], " and ".join(entry["raters"]), entry["n"], value, interval or "–"]
-        rows.append(f"| {' | '.join(cell(str(each)) for each in [*said, entry['blindness']])} |")
+        whose = [markdown_text(each) for each in (entry["round"], entry["facet"], " and ".join(entry["raters"]))]
+        said = [str(entry["n"]), value, interval or "–", entry["blindness"]]
+        rows.append(f"| {' | '.join([*whose, *said])} |")
     if not rows:
         return "There is none."
     head = [
@@ -78,6 +80,16 @@ def agreement(entries: list[dict[str, Any]]) -> str:
         "| --- | --- | --- | ---: | ---: | --- | --- |",
     ]
     return "On blind answers alone, before anything was discussed or decided.\n\n" + "\n".join([*head, *rows])
+
+
+def figures(listed: list[dict[str, Any]]) -> list[str]:
+    """A section, where there are any."""
+    rows = [
+        f"| {markdown_text(each['title'])} | {markdown_text(each['shows'])} | {', '.join(each['files'].values())} |"
+        for each in listed
+    ]
+    head = "## Figures\nDrawn from these data; `figures.json` says what each shows.\n\n| figure | of | files |\n| --- | --- | --- |"
+    return ["\n".join([head, *rows])] if rows else []
 
 
 def names(about: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from django import forms
 
 from annotator.accounts.models import User
 from annotator.publication.actions import LONGEST_NOTES
-from annotator.publication.options import AUTHORS, LICENCES, MOST_TEXT, TEXTS, Options
+from annotator.publication.options import AUTHORS, FIGURES, LICENCES, MOST_TEXT, TEXTS, Options
 from annotator.studies.models import Membership, Role, Study
 
 
@@ -15,6 +15,12 @@ class ReleaseForm(forms.Form):
 
     texts = forms.ChoiceField(label="Titles and texts from GitHub", choices=TEXTS.items(), widget=forms.RadioSelect)
     authors = forms.ChoiceField(label="Authors of pull requests", choices=AUTHORS.items(), widget=forms.RadioSelect)
+    figures = forms.ChoiceField(
+        label="Figures",
+        choices=FIGURES.items(),
+        widget=forms.RadioSelect,
+        help_text="None that compares with another study or counts one rater's labels.",
+    )
     named = forms.MultipleChoiceField(
         label="Named with their consent",
         required=False,
@@ -52,6 +58,7 @@ class ReleaseForm(forms.Form):
             named=tuple(sorted(sent["named"])),
             texts=sent["texts"],
             authors=sent["authors"],
+            figures=sent["figures"],
             licence=sent["licence"],
             creators=tuple(creator_in(line) for line in lines),
             description=sent["description"],

@@ -62,6 +62,7 @@ def hand_out(files: list[File], folder: Path) -> None:
     """Copies, each under another name until it is whole and its hash is right."""
     for file in files:
         target = folder / file.path
+        target.parent.mkdir(exist_ok=True)
         part = target.with_name(f"{target.name}.part")
         with opened(file.sha256) as source, part.open("wb") as copy:
             shutil.copyfileobj(source, copy, AT_ONCE)

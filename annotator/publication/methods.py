@@ -14,6 +14,7 @@ from annotator.adjudication.queries import final_labels, final_rounds
 from annotator.agreement import queries as agreement
 from annotator.agreement.gating import of_round
 from annotator.agreement.numbers import percent, short
+from annotator.analysis.formats import markdown_text
 from annotator.codebook.models import Category, Codebook, Facet
 from annotator.collection.models import Harvest
 from annotator.collection.saying import in_words, several
@@ -288,9 +289,10 @@ def deviations_part(study: Study) -> Part:
 
 
 def markdown(parts: list[dict[str, Any]]) -> str:
+    """Reasons, titles and experience are as people wrote them: no sign of theirs is markup."""
     sections = []
     for part in parts:
-        lines = [f"## {part['title']}", *([part["text"]] if part["text"] else []), ""]
-        lines += [f"- Missing: {each}" for each in part["missing"]]
+        lines = [f"## {part['title']}", *([markdown_text(part["text"])] if part["text"] else []), ""]
+        lines += [f"- Missing: {markdown_text(each)}" for each in part["missing"]]
         sections.append("\n".join(lines).rstrip())
     return "# Methods\n\n" + "\n\n".join(sections) + "\n"

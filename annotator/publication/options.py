@@ -1,4 +1,4 @@
-"""What the lead decides on a release: names, texts, authors of pull requests, licence, and who made the data."""
+"""What the lead decides on a release: names, texts, authors of pull requests, figures, licence, and who made the data."""
 
 import re
 from collections.abc import Mapping
@@ -17,6 +17,7 @@ TEXTS = {
     HASHED: "As SHA-256: who has the text can tell that it is the same",
     INCLUDED: "Included",
 }
+FIGURES = {INCLUDED: "Those that the study keeps", LEFT_OUT: "Left out"}
 AUTHORS = {LEFT_OUT: "Left out", PSEUDONYMS: "Under pseudonyms", INCLUDED: "By their names there"}
 LICENCES = {
     "CC-BY-4.0": ("Creative Commons Attribution 4.0", "https://creativecommons.org/licenses/by/4.0/"),
@@ -41,6 +42,7 @@ class Options:
     named: tuple[str, ...] = ()
     texts: str = LEFT_OUT
     authors: str = LEFT_OUT
+    figures: str = INCLUDED
     licence: str = "CC-BY-4.0"
     creators: tuple[dict[str, str], ...] = ()
     description: str = ""
@@ -75,6 +77,7 @@ def check(study: Study, options: Options) -> Options:
     for name, value, choices in (
         ("texts", options.texts, TEXTS),
         ("authors", options.authors, AUTHORS),
+        ("figures", options.figures, FIGURES),
         ("licence", options.licence, LICENCES),
     ):
         if value not in choices:

@@ -12,6 +12,7 @@ from annotator.publication.frozen import document
 from annotator.publication.keeping import read
 from annotator.publication.models import Release
 from annotator.publication.reading import tells_names
+from annotator.publication.writing import FIGURES
 
 FORMATS = {
     "csv": "CSV", "jsonl": "JSON lines", "parquet": "Parquet", "json": "JSON", "md": "Markdown", "cff": "CFF", "py": "Python",
@@ -32,6 +33,7 @@ BESIDE = {
     "croissant.json": "machine-readable description",
     "datacard.md": "how it was made, limits, licence",
     "datapackage.json": "the same for Frictionless",
+    "figures.json": "what each figure shows, and its files",
     "findings.json": "sentences with their numbers",
     "flow.json": "from found to settled",
     "methods.json": "the same, part by part",
@@ -77,8 +79,9 @@ class Citation:
 
 
 def files_shown(release: Release, *, withholds: bool) -> list[FileLine]:
-    """Tables first, each format beside the others; `withholds` those that tell names."""
-    lines = [file_line(file, withholds=withholds) for file in release.manifest]
+    """Tables first, each format beside the others; `withholds` those that tell names. Pictures are shown by themselves."""
+    files = [file for file in release.manifest if not file["path"].startswith(f"{FIGURES}/")]
+    lines = [file_line(file, withholds=withholds) for file in files]
     tables = list(HOLDS)
 
     def place(line: FileLine) -> tuple[int, str]:
@@ -104,6 +107,10 @@ def holds(path: str) -> str:
     """A table is described once: its other formats hold the same."""
     stem, _, ending = path.partition(".")
     return {"jsonl": "the same, an object a line", "parquet": "the same, typed"}.get(ending) or HOLDS.get(stem, "")
+
+
+def figures_of(release: Release) -> list[dict[str, Any]]:
+    return document(release, f"{FIGURES}.json") or []
 
 
 def cited(release: Release) -> Citation:

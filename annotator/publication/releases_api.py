@@ -106,7 +106,7 @@ class Changes(ReleaseView):
 class OneFile(ReleaseView):
     @extend_schema(responses={(200, kind): OpenApiTypes.BINARY for kind in KINDS})
     def get(self, request: Request, slug: str, number: int, file: str) -> HttpResponseBase:
-        """A file of the release: the same bytes for ever. `pandas.read_parquet` and `arrow::read_parquet` read from here."""
+        """A file of the release: the same bytes for ever. `pandas.read_parquet` and R read from here."""
         return file_response(request, self.release(), file)
 
 

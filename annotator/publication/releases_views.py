@@ -93,6 +93,7 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "rows": document(found, "release.json")["rows"],
         "version": document(found, "codebook.json")["version"],
         "files": release_page.files_shown(found, withholds=withholds),
+        "figures": release_page.figures_of(found),
         "withholds": withholds,
         "size": sum(file["bytes"] for file in found.manifest),
         "ways": release_page.WAYS,
@@ -104,11 +105,14 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "passed": passed,
         "is_lead": Role.LEAD in study.my_roles,
         "others": Release.objects.published().filter(study=study).order_by("-number") if study.my_roles else [],
-        "address": request.build_absolute_uri(
-            reverse("publication-api:release_file", args=[slug, number, "finals.parquet"])
-        ),
+        "address": address_of(request, slug, number, "finals.parquet"),
+        "csv_address": address_of(request, slug, number, "finals.csv"),
     }
     return render(request, "publication/release.html", context)
+
+
+def address_of(request: HttpRequest, slug: str, number: int, file: str) -> str:
+    return request.build_absolute_uri(reverse("publication-api:release_file", args=[slug, number, file]))
 
 
 @require_GET

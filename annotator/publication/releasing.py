@@ -17,6 +17,7 @@ from annotator.accounts.models import User
 from annotator.publication.actions import Made, Overtaken, latest, publish
 from annotator.publication.changes import changes_between, in_storage
 from annotator.publication.checks import checked
+from annotator.publication.figures import figures_of
 from annotator.publication.keeping import FOLDER, files_of, keep
 from annotator.publication.models import Release
 from annotator.publication.options import Options
@@ -43,7 +44,7 @@ def make(
 ) -> Release:
     """The release that holds the study's present state: a new one, or the one that did before."""
     with workplace() as folder:
-        written = write(study, options, folder, tell=tell)
+        written = write(study, options, folder, tell=tell, pictures=figures_of)
         tell(1, 1, "checks")
         checks = checked(study, options, written)
         if broken := [check for check in checks if check.must and not check.passed]:

@@ -14,6 +14,8 @@ TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/jsonl; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
+    "pdf": "application/pdf",
+    "svg": "image/svg+xml",
 }
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the earliest time that an archive knows: the same bytes whenever it is made
 
@@ -29,7 +31,7 @@ def file_response(request: HttpRequest, release: Release, path: str) -> HttpResp
         type_ = TYPES.get(path.rpartition(".")[2], "application/octet-stream")
         response = StreamingHttpResponse(pieces_of(sha256), content_type=type_)
         response["Content-Length"] = str(found.bytes)
-        response["Content-Disposition"] = f'attachment; filename="{path}"'
+        response["Content-Disposition"] = f'attachment; filename="{path.rpartition("/")[2]}"'
     response["ETag"] = f'"{sha256}"'
     response["Cache-Control"] = f"{'public' if release.is_public else 'private'}, no-cache"
     return response

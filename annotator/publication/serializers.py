@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from annotator.publication.models import Release
-from annotator.publication.options import AUTHORS, LICENCES, MOST_TEXT, TEXTS
+from annotator.publication.options import AUTHORS, FIGURES, LICENCES, MOST_TEXT, TEXTS
 
 
 class ExportShape(serializers.Serializer[Any]):
@@ -39,6 +39,7 @@ class OptionsShape(serializers.Serializer[Any]):
     named = serializers.ListField(child=serializers.CharField(max_length=150), required=False)
     texts = serializers.ChoiceField(choices=list(TEXTS), required=False)
     authors = serializers.ChoiceField(choices=list(AUTHORS), required=False)
+    figures = serializers.ChoiceField(choices=list(FIGURES), required=False)
     licence = serializers.ChoiceField(choices=list(LICENCES), required=False)
     creators = CreatorShape(many=True, required=False)
     description = serializers.CharField(max_length=MOST_TEXT, required=False, allow_blank=True)

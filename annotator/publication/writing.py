@@ -4,12 +4,12 @@ All is read from one snapshot of the database, so that what is labelled meanwhil
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from django.db import connection, transaction
 
@@ -24,12 +24,25 @@ from annotator.publication.formats import CSV, JSONL, PARQUET, csv_pieces
 from annotator.publication.licence import licence_text
 from annotator.publication.methods import markdown
 from annotator.publication.options import Options
+from annotator.publication.pseudonyms import Hide
 from annotator.studies.models import Study
 
 FORMATS = (CSV, JSONL, PARQUET)
 SCRIPT, LICENCE, METHODS = "check.py", "LICENSE.md", "methods.md"
+FIGURES = "figures"  # the folder of pictures, and what they are called
 ROWS_AT_ONCE = 16_384  # in a row group
 Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
+
+
+class Picture(Protocol):
+    """Counted within the snapshot, drawn after it: by what only workers and commands load."""
+
+    def document(self) -> dict[str, Any]: ...
+
+    def files(self) -> Iterable[tuple[str, bytes]]: ...
+
+
+Pictures = Callable[[Study, Options, Hide], Sequence[Picture]]
 
 
 @dataclass(frozen=True)
@@ -64,6 +77,7 @@ class Sink:
 
     def __init__(self, folder: Path, path: str) -> None:
         self.path, self.size, self.digest = path, 0, hashlib.sha256()
+        (folder / path).parent.mkdir(exist_ok=True)
         self.file = (folder / path).open("wb")
 
     def write(self, piece: bytes | memoryview) -> None:
@@ -83,8 +97,9 @@ class Sink:
         return File(self.path, self.digest.hexdigest(), self.size)
 
 
-def write(study: Study, options: Options, folder: Path, *, tell: Tell) -> Written:
+def write(study: Study, options: Options, folder: Path, *, tell: Tell, pictures: Pictures) -> Written:
     with snapshot():
+        hide = aliases(study, options)
         tables = tables_of(study, options)
         steps = len(tables) + 1
         written = []
@@ -93,15 +108,20 @@ def write(study: Study, options: Options, folder: Path, *, tell: Tell) -> Writte
             each = write_table(table, folder)
             written += [each] if each.rows else without_files(each, folder)
         tell(len(tables), steps, "agreement and counts")
-        documents = documents_of(study, options, aliases(study, options))
-        if findings := findings_of(study, aliases(study, options)):
+        documents = documents_of(study, options, hide)
+        if findings := findings_of(study, hide):
             documents["findings.json"] = findings
+        if figures := pictures(study, options, hide):
+            documents[f"{FIGURES}.json"] = [figure.document() for figure in figures]
     files = [write_bytes(folder, path, as_json(document)) for path, document in documents.items()]
     files.append(write_bytes(folder, SCRIPT, Path(recompute.__file__).read_bytes()))
     files.append(write_bytes(folder, METHODS, markdown(documents["methods.json"]).encode()))
     files.append(write_bytes(folder, LICENCE, licence_text(documents["about.json"]).encode()))
     files.append(write_bytes(folder, "columns.md", column_page([each.table for each in written]).encode()))
     files += [file for each in written for file in each.files.values()]
+    for place, figure in enumerate(figures):
+        tell(place, len(figures), FIGURES)
+        files += [write_bytes(folder, path, data) for path, data in figure.files()]
     return Written(folder, written, sorted(files, key=lambda file: file.path), documents)
 
 

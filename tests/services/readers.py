@@ -76,7 +76,7 @@ def by_frictionless(folder: Path) -> dict[str, Any]:
         "valid": report.valid,
         "errors": [str(error) for error in report.flatten(["type", "message"])][:5],
         "warnings": [*report.warnings, *(warning for task in report.tasks for warning in task.warnings)],
-        "rows": {task.name: task.stats["rows"] for task in report.tasks},
+        "rows": {task.name: task.stats.get("rows") for task in report.tasks},
     }
 
 

@@ -1,11 +1,15 @@
 """The methods say what is on record, with the record's numbers, and name what is not."""
 
+import html
+
 import pytest
 from django.test import Client
+from markdown_it import MarkdownIt
 
 from annotator.agreement.queries import pooled
 from annotator.publication.checklist import checklist
-from annotator.publication.methods import parts_of
+from annotator.publication.datacard import rounds
+from annotator.publication.methods import markdown, parts_of
 from annotator.publication.pseudonyms import pseudonyms_of
 from annotator.studies.actions import change_protocol
 from annotator.studies.models import Membership
@@ -60,6 +64,22 @@ def test_what_is_not_on_record_is_missing_and_not_invented(study, bugs):
 def test_a_deviation_is_told_with_its_reason(labelled, lee):
     change_protocol(study=labelled, protocol=Protocol(by_majority=True), reason="We are three by now.", by=lee)
     assert "We are three by now." in told(labelled)["deviations"].text
+
+
+HOSTILE = "*We* are three by now: <script>x</script> | [see](http://x) # `a_b`"
+ESCAPED = r"\*We\* are three by now: &lt;script&gt;x&lt;/script&gt; \| \[see\](http://x) \# \`a\_b\`"
+
+
+def test_what_people_wrote_is_no_markup_in_the_files(labelled, lee):
+    """Read as Markdown, it is the text that it was."""
+    change_protocol(study=labelled, protocol=Protocol(by_majority=True), reason=HOSTILE, by=lee)
+    text = markdown([part.document() for part in parts_of(labelled, str)])
+    assert text.count(ESCAPED) == 1 and HOSTILE not in text
+    read = MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    assert html.unescape(read).count(HOSTILE) == 1
+    assert not any(f"<{mark}" in read for mark in ("em", "script", "a ", "code", "table"))
+    card = rounds([{"number": 1, "name": HOSTILE, "kind": "main", "blindness": "enforced", "codebook_version": 1}])
+    assert ESCAPED in card
 
 
 def test_an_open_round_is_told_nowhere(labelled, alice, bob, lee):

@@ -25,6 +25,7 @@ ONE = f"{LIST}1/"
 FORM = {
     "texts": "left_out",
     "authors": "left_out",
+    "figures": "included",
     "licence": "CC0-1.0",
     "creators": "Lee Roe; A Lab; 0000-0002-1825-0097",
 }

@@ -7,7 +7,7 @@ from django.core.management.base import CommandParser
 
 from annotator.publication.files import File
 from annotator.publication.keeping import files_of, hand_out
-from annotator.publication.options import AUTHORS, LICENCES, TEXTS, changed, check, usual
+from annotator.publication.options import AUTHORS, FIGURES, LICENCES, TEXTS, changed, check, usual
 from annotator.publication.recompute import RELEASE
 from annotator.publication.releasing import make
 from annotator.studies.models import Study
@@ -27,6 +27,7 @@ class Command(Base):
         parser.add_argument(
             "--authors", choices=AUTHORS, help="authors of pull requests; default as in the last release"
         )
+        parser.add_argument("--figures", choices=FIGURES, help="those that are kept; default as in the last release")
         parser.add_argument("--licence", choices=LICENCES, help="of the labels; default as in the last release")
         parser.add_argument(
             "--named", action="append", metavar="NAME", help="a user who agreed to be named; repeatable"
