@@ -14,7 +14,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotator.clients.environments.spec import Spec
+from annotator.clients.environments.spec import Environment, Spec
 from annotator.clients.environments.store import Environments
 from annotator.clients.sandboxes.bubblewrap import Bubblewrap
 from annotator.clients.sandboxes.containers import Containers
@@ -47,7 +47,7 @@ def measured() -> Starts:
 
         def kept() -> None:
             with environments.ready(lock) as environment:
-                run(Bubblewrap(), environment.python, "-c", "pass", reads=environment.reads)
+                run(Bubblewrap(), environment.python, "-c", "pass", environment=environment)
 
         acts: dict[str, Callable[[], None]] = {
             "bare": bare,
@@ -77,8 +77,9 @@ def bare() -> None:
     subprocess.run(["true"], check=True, capture_output=True)
 
 
-def run(sandbox: Sandbox, *command: str, reads: tuple[Path, ...] = ()) -> None:
-    ended = sandbox.run(Job(name="bench", command=command, reads=reads), heard=lambda *_: None, stopped=lambda: False)
+def run(sandbox: Sandbox, *command: str, environment: Environment | None = None) -> None:
+    needed = {"reads": environment.reads, "variables": environment.variables} if environment else {}
+    ended = sandbox.run(Job(name="bench", command=command, **needed), heard=lambda *_: None, stopped=lambda: False)
     if ended.exit_code:
         sys.exit(f"{command} in {sandbox.name}: {ended.stderr.decode()}")
 

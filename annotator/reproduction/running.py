@@ -16,6 +16,7 @@ from annotator.reproduction import oracles, recipes
 from annotator.reproduction.heart import Heart
 from annotator.reproduction.ledger import Ledger, Result, Unreachable, Used, Work
 from annotator.reproduction.matching import Needs
+from annotator.reproduction.placeless import placeless
 from annotator.reproduction.speaking import Speech
 from annotator.reproduction.workshop import Workshop
 
@@ -67,13 +68,13 @@ class Attempt:
             self.recipe = recipes.from_document(self.work.recipe)
             result = self._tried()
         except NoInterpreter as problem:
-            result = Result(outcome="no_interpreter", said=sentence(problem))
+            result = Result(outcome="no_interpreter", said=self._said(problem))
         except NotInstalled as problem:
-            result = Result(outcome="not_installed", said=sentence(problem), may_pass=problem.may_pass)
+            result = Result(outcome="not_installed", said=self._said(problem), may_pass=problem.may_pass)
         except Refused as problem:
-            result = Result(outcome="refused", said=f"No sandbox: {problem}"[:4000])
+            result = Result(outcome="refused", said=f"No sandbox: {self._placeless(problem)}"[:4000])
         except NoGpu as problem:
-            result = Result(outcome="no_gpu", said=sentence(problem))
+            result = Result(outcome="no_gpu", said=self._said(problem))
         except Exception as problem:  # whatever it was, the run is not left behind
             logger.exception("run %s failed", self.work.run[:12])
             said = f"The runner failed ({type(problem).__name__}); its log says more."
@@ -83,6 +84,13 @@ class Attempt:
         if self.stop.is_set() and result.outcome not in ("bug", "no_bug", "observed"):
             return Result(outcome="lost", said="The runner was stopped.", may_pass=True)
         return result
+
+    def _said(self, problem: Exception) -> str:
+        return sentence(self._placeless(problem))
+
+    def _placeless(self, problem: Exception) -> str:
+        logger.info("run %s: %s", self.work.run[:12], problem)
+        return placeless(str(problem), own=self.workshop.environments.folder)
 
     def _tried(self) -> Result:
         asked = self.recipe.environment(self.work.environment)
@@ -179,7 +187,7 @@ def input_digest(environment: Environment, job: Job, runner: str) -> str:
             "environment": environment.lock.digest,
             "files": {name: content.decode() for name, content in job.files.items()},
             "command": list(job.command[1:]),
-            "variables": dict(job.variables),
+            "variables": {name: value for name, value in job.variables.items() if name not in environment.paths},
             "limits": asdict(job.limits),
             "runner": runner,
         }
@@ -190,6 +198,6 @@ def surroundings() -> Mapping[str, str]:
     return {"kernel": platform.release(), "machine": platform.machine()}
 
 
-def sentence(problem: Exception) -> str:
-    text = str(problem).rstrip(".")[:4000]
+def sentence(problem: str) -> str:
+    text = problem.rstrip(".")[:4000]
     return f"{text[:1].upper()}{text[1:]}."

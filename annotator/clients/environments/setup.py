@@ -6,7 +6,8 @@ import json
 import tarfile
 from pathlib import Path, PurePosixPath
 
-from annotator.clients.environments.spec import Lock, NotInstalled
+from annotator.clients.environments.shown import libraries, reads
+from annotator.clients.environments.spec import PLACE, Lock, NotInstalled
 from annotator.clients.sandboxes.job import How, Job, Limits, Refused, Sandbox, Stopped
 
 MB = 1024 * 1024
@@ -58,14 +59,13 @@ def set_up(folder: Path, lock: Lock, sandbox: Sandbox, *, stopped: Stopped) -> N
 
 def _changes(folder: Path, lock: Lock, sandbox: Sandbox, stopped: Stopped) -> bytes:
     assert lock.interpreter  # noqa: S101  # an image has no set-up commands
-    base = lock.interpreter.base
     disk = sum(path.lstat().st_size for path in folder.rglob("*")) // MB + SPARE_MB
     job = Job(
         name="setup",
-        command=(str(lock.interpreter.path), "-I", "-S", "setup.py", str(folder), json.dumps(lock.spec.setup)),
+        command=(f"{PLACE}/bin/python", "-I", "-S", "setup.py", PLACE, json.dumps(lock.spec.setup)),
         files={"setup.py": SCRIPT.encode()},
-        reads=(folder,) if base.is_relative_to("/usr") else (folder, base),
-        variables=lock.spec.variables,
+        reads=reads(folder, lock.interpreter),
+        variables={**libraries(lock.interpreter), **lock.spec.variables},
         limits=Limits(seconds=600, memory_mb=disk + 1024, disk_mb=disk, output_kb=CHANGED_MB * 1024),
     )
     try:

@@ -84,7 +84,7 @@ class Sources:
             command=(environment.python, "build.py", source.file),
             files={"build.py": SCRIPT.encode(), source.file: source.content},
             reads=environment.reads,
-            variables={"SOURCE_DATE_EPOCH": EPOCH, "LANG": "C.UTF-8"},
+            variables={**environment.variables, "SOURCE_DATE_EPOCH": EPOCH, "LANG": "C.UTF-8"},
             limits=Limits(seconds=900, memory_mb=4096, disk_mb=2048, output_kb=262_144, processes=512),
         )
         try:

@@ -12,6 +12,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from annotator.clients.environments.interpreters import Interpreter
 
+PLACE, PYTHON = "/environment", "/python"  # where sandboxes show them, whatever the folders are called on this machine
+
 
 class Unready(Exception):
     """An environment that cannot be had, in a sentence that says what to do about it."""
@@ -62,7 +64,7 @@ class Lock:
     @property
     def place(self) -> str:
         """Of all that its folder on this machine depends on."""
-        return _digest(self.content | {"at": str(self.interpreter.path) if self.interpreter else ""})
+        return _digest(self.content | {"at": str(self.interpreter.path) if self.interpreter else "", "shown": PLACE})
 
     @property
     def content(self) -> dict[str, Any]:
@@ -78,7 +80,8 @@ class Environment:
 
     lock: Lock
     python: str  # what starts its Python inside a sandbox
-    reads: tuple[Path, ...] = ()  # folders that the sandbox has to show
+    reads: Mapping[str, Path] = field(default_factory=dict)  # folders that the sandbox has to show, by where
+    paths: Mapping[str, str] = field(default_factory=dict)  # variables without which its Python does not find its parts
     installed: Mapping[str, str] = field(default_factory=dict)  # {distribution: version}, as found; unknown in an image
 
     @property
@@ -87,7 +90,7 @@ class Environment:
 
     @property
     def variables(self) -> Mapping[str, str]:
-        return self.lock.spec.variables
+        return {**self.paths, **self.lock.spec.variables}
 
 
 def read_requirement(text: str) -> str:

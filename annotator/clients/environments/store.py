@@ -23,8 +23,17 @@ from annotator.clients.environments import interpreters
 from annotator.clients.environments.interpreters import Interpreter
 from annotator.clients.environments.locked import allowed, rewritten
 from annotator.clients.environments.setup import set_up
+from annotator.clients.environments.shown import libraries, reads, show
 from annotator.clients.environments.sources import Sources
-from annotator.clients.environments.spec import Environment, Lock, NoInterpreter, NotInstalled, Spec, read_requirement
+from annotator.clients.environments.spec import (
+    PLACE,
+    Environment,
+    Lock,
+    NoInterpreter,
+    NotInstalled,
+    Spec,
+    read_requirement,
+)
 from annotator.clients.environments.uv import Uv
 from annotator.clients.sandboxes.job import Sandbox, Stopped
 
@@ -112,6 +121,7 @@ class Environments:
             self._uv(*line, stopped=stopped)
             if lock.text:
                 self._install(half, lock, lock.interpreter, stopped=stopped)
+            show(half, lock.interpreter)
             if lock.spec.setup:
                 set_up(half, lock, self._sandbox(), stopped=stopped)
             (half / READY).write_text(json.dumps({"python": lock.python, "installed": _installed(half)}))
@@ -228,9 +238,14 @@ def _found(lock: Lock, place: Path) -> Environment | None:
         told = json.loads((place / READY).read_text())
     except FileNotFoundError:
         return None
-    base = lock.interpreter.base if lock.interpreter else Path("/usr")
-    reads = (place,) if base.is_relative_to("/usr") else (place, base)
-    return Environment(lock=lock, python=str(place / "bin" / "python"), reads=reads, installed=told["installed"])
+    assert lock.interpreter  # noqa: S101  # images have gone another way
+    return Environment(
+        lock=lock,
+        python=f"{PLACE}/bin/python",
+        reads=reads(place, lock.interpreter),
+        paths=libraries(lock.interpreter),
+        installed=told["installed"],
+    )
 
 
 def _installed(folder: Path) -> Mapping[str, str]:

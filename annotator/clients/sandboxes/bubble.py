@@ -134,9 +134,9 @@ class Bubble:
 
     def _seen(self, user: int, descriptors: list[int]) -> list[str]:
         line = []
-        for folder in self.job.reads:
-            line += _way(folder)
-            line += ["--ro-bind", str(folder), str(folder)]
+        for place, folder in self.job.reads.items():
+            line += _way(Path(place))
+            line += ["--ro-bind", str(folder), place]
         for name, content in self.job.files.items():
             line += ["--perms", "0666", "--file", _held(content, descriptors), f"{WORK}/{name}"]
         account = f"sandbox:x:{user}:{user}::{WORK}:/bin/sh\n".encode()
@@ -205,9 +205,9 @@ def _host() -> list[str]:
     return line
 
 
-def _way(folder: Path) -> list[str]:
-    """The folders that lead to one: empty, and open to whoever goes through."""
-    between = [path for path in reversed(folder.parents) if path.parts[1:] and path.parts[1] not in SYSTEM]
+def _way(place: Path) -> list[str]:
+    """The folders that lead there: empty, and open to whoever goes through."""
+    between = [path for path in reversed(place.parents) if path.parts[1:] and path.parts[1] not in SYSTEM]
     return [word for path in between if str(path) != "/tmp" for word in ("--perms", "0755", "--dir", str(path))]  # noqa: S108
 
 

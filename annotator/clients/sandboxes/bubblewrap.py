@@ -161,7 +161,7 @@ def refuse_unfit(job: Job) -> None:
         raise Refused(f"{bad!r} is no plain file name")
     if limits.gpus > len(job.devices):
         raise Refused(f"the job asks for {limits.gpus} GPU, and was given {len(job.devices)}")
-    for folder in job.reads:
+    for folder in job.reads.values():
         refuse_folder(folder)
 
 

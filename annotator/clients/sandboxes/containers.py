@@ -128,7 +128,7 @@ class Containers:
         ]
         line += self.engine.own_bounds()
         line += [f"--volume={folder}/job:/job:ro"]
-        line += [f"--volume={path}:{path}:ro" for path in job.reads]
+        line += [f"--volume={folder}:{place}:ro" for place, folder in job.reads.items()]
         line += [] if job.image else _host(folder, user)
         if job.devices:
             line += self.engine.devices(job.devices)

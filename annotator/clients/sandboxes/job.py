@@ -27,7 +27,7 @@ class Job:
     name: str  # small letters, digits, dashes: of what the sandbox makes for it, so that nothing stays behind
     command: tuple[str, ...]
     files: Mapping[str, bytes] = field(default_factory=dict)  # in the working folder, by plain names
-    reads: tuple[Path, ...] = ()  # folders of the host that it sees at the same place, read-only
+    reads: Mapping[str, Path] = field(default_factory=dict)  # folders of the host that it sees, by where; read-only
     variables: Mapping[str, str] = field(default_factory=dict)  # all that its environment holds, but for PATH and HOME
     image: str = ""  # instead of the host's own system, where the sandbox is a container engine
     limits: Limits = field(default_factory=Limits)

@@ -16,7 +16,7 @@ SAID = {Stream.OUT: "said.out", Stream.ERR: "said.err"}
 def write_job(place: Path, job: Job, *, gpu_files: Mapping[str, Sequence[str]]) -> None:
     document = asdict(job) | {
         "files": {name: base64.b64encode(content).decode() for name, content in job.files.items()},
-        "reads": [str(path) for path in job.reads],
+        "reads": {place: str(folder) for place, folder in job.reads.items()},
         "gpu_files": {name: list(files) for name, files in gpu_files.items()},
     }
     _put(place / JOB, document)
@@ -27,7 +27,7 @@ def read_job(place: Path) -> tuple[Job, dict[str, list[str]]]:
     told: dict[str, Any] = json.loads((place / JOB).read_text())
     gpu_files = told.pop("gpu_files")
     told["files"] = {name: base64.b64decode(content) for name, content in told["files"].items()}
-    told["reads"] = tuple(Path(path) for path in told["reads"])
+    told["reads"] = {place: Path(folder) for place, folder in told["reads"].items()}
     told |= {"command": tuple(told["command"]), "devices": tuple(told["devices"]), "limits": Limits(**told["limits"])}
     return Job(**told), gpu_files
 

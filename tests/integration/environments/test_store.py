@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotator.clients.environments.setup import _take_over
-from annotator.clients.environments.spec import NoInterpreter, NotInstalled, Spec
+from annotator.clients.environments.spec import PLACE, NoInterpreter, NotInstalled, Spec
 from annotator.clients.environments.store import READY, Environments
 from tests.integration.environments.inside import inside
 
@@ -39,13 +39,13 @@ def test_script_finds_the_packages_and_no_others(environments):
 def test_built_once_and_then_at_hand_within_100_ms(environments):
     lock = environments.lock(SMALL)
     with environments.ready(lock) as first:
-        built = Path(first.reads[0], READY).stat().st_ino
+        built = Path(first.reads[PLACE], READY).stat().st_ino
     seconds = []
     for _ in range(5):
         started = time.perf_counter()
         with environments.ready(lock) as again:
             seconds.append(time.perf_counter() - started)
-    assert Path(again.reads[0], READY).stat().st_ino == built
+    assert Path(again.reads[PLACE], READY).stat().st_ino == built
     assert min(seconds) < 0.1
 
 
@@ -54,8 +54,8 @@ def test_environments_share_files_by_hard_links(environments):
         environments.ready(environments.lock(SMALL)) as one,
         environments.ready(environments.lock(Spec(requirements=("six==1.16.0", "idna==3.7")))) as two,
     ):
-        files = [next(environment.reads[0].glob("lib/python*/site-packages/six.py")) for environment in (one, two)]
-        assert one.reads[0] != two.reads[0]
+        files = [next(environment.reads[PLACE].glob("lib/python*/site-packages/six.py")) for environment in (one, two)]
+        assert one.reads[PLACE] != two.reads[PLACE]
         assert files[0].stat().st_ino == files[1].stat().st_ino
 
 
@@ -65,7 +65,7 @@ def test_two_builders_at_once_build_one(fresh):
 
     def build():
         with fresh.ready(lock) as environment:
-            places.append(environment.reads[0])
+            places.append(environment.reads[PLACE])
 
     threads = [threading.Thread(target=build) for _ in range(4)]
     for thread in threads:
@@ -132,7 +132,7 @@ def test_variables_are_part_of_it_and_its_folder_is_shared(environments):
 
 def test_image_is_taken_as_it_is(environments):
     with environments.ready(environments.lock(Spec(image="python:3.8-slim"))) as environment:
-        assert (environment.image, environment.python, environment.reads) == ("python:3.8-slim", "python3", ())
+        assert (environment.image, environment.python, environment.reads) == ("python:3.8-slim", "python3", {})
     with pytest.raises(NotInstalled, match="either an image"):
         environments.lock(Spec(image="python:3.8-slim", requirements=("six",)))
 

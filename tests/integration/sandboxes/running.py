@@ -7,7 +7,7 @@ from annotator.clients.sandboxes.job import Ended, Job, Limits, Sandbox, Stream
 
 PYTHON = Path(sys.executable).resolve()
 BASE = Path(sys.base_prefix)
-READS = () if BASE.is_relative_to("/usr") else (BASE,)
+READS = {} if BASE.is_relative_to("/usr") else {str(BASE): BASE}
 
 
 def python(sandbox: Sandbox, script: str, *arguments: str, also=(), **asked) -> Ended:

@@ -65,7 +65,8 @@ def test_files_of_the_job_are_in_an_otherwise_empty_folder_that_can_be_written_t
 def test_folder_that_the_job_names_is_read_and_not_written(sandbox, tmp_path):
     (tmp_path / "seen.txt").write_text("seen")
     tmp_path.chmod(0o777)
-    ended = run(sandbox, "sh", "-c", f"cat {tmp_path}/seen.txt; echo x > {tmp_path}/new", reads=(tmp_path,))
+    reads = {"/place/of/it": tmp_path}
+    ended = run(sandbox, "sh", "-c", "cat /place/of/it/seen.txt; echo x > /place/of/it/new", reads=reads)
     assert ended.stdout == b"seen"
     assert b"Read-only" in ended.stderr
     assert not (tmp_path / "new").exists()
