@@ -7,17 +7,19 @@ of the current attempt renews, writes and ends it.
 import datetime as dt
 import random
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q, QuerySet
+from django.db.models import Q, QuerySet, Sum
+from django.db.models.functions import Length
 from django.utils import timezone
 
 from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work, cut
 from annotator.reproduction.matching import Can, Needs, against
 from annotator.reproduction.models import Environment, Host, Log, Run
+from annotator.reproduction.recipe_parts import limits
 from annotator.reproduction.recipes import digest_of
 
 LEASE = dt.timedelta(seconds=settings.RUN_LEASE)
@@ -117,18 +119,38 @@ def renew(work: Work, host: Host | None = None) -> bool:
     return bool(held(work, host).update(lease_until=timezone.now() + LEASE))
 
 
+@transaction.atomic
 def write(work: Work, pieces: Sequence[Piece], host: Host | None = None) -> bool:
-    """Store pieces of the log, each once however often it comes."""
-    run = held(work, host).only("pk").first()
+    """Store pieces of the log, each once however often it comes, until the attempt has written all that it may."""
+    run = held(work, host).select_for_update(of=("self",)).select_related("series__recipe").first()
     if run is None:
         return False
-    rows = [
+    stored = Log.objects.filter(run=run, attempt=work.attempt)
+    known = {*stored.filter(sequence__in=[one.sequence for one in pieces]).values_list("sequence", flat=True)}
+    new = [
         Log(run=run, attempt=work.attempt, sequence=one.sequence, is_error=one.is_error, text=one.text[:LONGEST_PIECE])
-        for one in pieces[:MOST_PIECES]
-        if one.text and 0 <= one.sequence < MOST_SEQUENCES
+        for one in {one.sequence: one for one in reversed(pieces[:MOST_PIECES])}.values()
+        if one.text and 0 <= one.sequence < MOST_SEQUENCES and one.sequence not in known
     ]
-    Log.objects.bulk_create(rows, ignore_conflicts=True)
+    said = stored.aggregate(said=Sum(Length("text")))["said"] or 0
+    Log.objects.bulk_create(_within(sorted(new, key=lambda row: row.sequence), said=said, most=_longest_log(run)))
     return True
+
+
+def _longest_log(run: Run) -> int:
+    """Characters: as many as both streams may have bytes, so that what a sandbox let through is never cut."""
+    return 2 * 1024 * limits(run.series.recipe.document.get("limits")).output_kb
+
+
+def _within(rows: Iterable[Log], *, said: int, most: int) -> Iterator[Log]:
+    """What still fits; the first that does not is cut and says so, which leaves the log longer than it may be."""
+    for row in rows:
+        if said > most:
+            return
+        if said + len(row.text) > most:
+            row.text = f"{row.text[: most - said]}\n… cut after {most:,} characters\n"
+        said += len(row.text)
+        yield row
 
 
 # --- the end

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotator.accounts.models import Token
+from annotator.clients.environments.locked import refuse_unfit
 from annotator.reproduction import leases
 from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work, storable
 from annotator.reproduction.matching import Can
@@ -71,6 +72,15 @@ class UsedShape(serializers.Serializer[Any]):
     image = serializers.CharField(allow_blank=True, max_length=500)
     variables = serializers.DictField(child=serializers.CharField(allow_blank=True, trim_whitespace=False))
     setup = serializers.ListField(child=serializers.CharField(trim_whitespace=False), max_length=50)
+
+    def validate_locked(self, value: str) -> str:
+        """Other machines install what the first one locked."""
+        try:
+            refuse_unfit(value)
+        except ValueError as problem:
+            said = f"The lock is not taken: {problem}. It holds exact versions with SHA-256 hashes and nothing else."
+            raise serializers.ValidationError(said) from None
+        return value
 
 
 class Measure(serializers.FloatField):

@@ -1,8 +1,34 @@
 """A lock's text: one requirement after another, each with the hashes of the files that it may be installed from."""
 
+import re
 from collections.abc import Callable, Iterable
 
 MARK = "--hash=sha256:"
+REQUIREMENT = (
+    re.compile(  # one version of one distribution, perhaps with extras and a marker; no option, address or path
+        r"[A-Za-z0-9]([A-Za-z0-9._-]{0,198}[A-Za-z0-9])?(\[[A-Za-z0-9._, -]{1,200}\])?"
+        r"==[A-Za-z0-9.!+_-]{1,100}(\s{0,4};[\w\s.'\"<>=!()-]{1,500})?"
+    )
+)
+DIGEST = re.compile(r"[0-9a-f]{64}")
+MOST_ENTRIES = 2000
+
+
+def refuse_unfit(text: str) -> None:
+    """ValueError where a lock says more than versions and hashes: it decides what other machines install."""
+    try:
+        found = entries(text)
+    except IndexError:
+        raise ValueError("it begins with a hash") from None
+    if len(found) > MOST_ENTRIES:
+        raise ValueError(f"it has more than {MOST_ENTRIES:,} requirements")
+    for requirement, hashes in found:
+        if not REQUIREMENT.fullmatch(requirement):
+            raise ValueError(f"“{requirement[:80]}” is no name with one version, as in numpy==1.18.0")
+        if not hashes:
+            raise ValueError(f"{requirement[:80]} has no hash")
+        if not all(DIGEST.fullmatch(one) for one in hashes):
+            raise ValueError(f"a hash of {requirement[:80]} is none")
 
 
 def entries(text: str) -> list[tuple[str, list[str]]]:

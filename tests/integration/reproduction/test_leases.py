@@ -123,6 +123,26 @@ def test_pieces_of_the_log_are_stored_once_and_read_from_where_one_was(run):
     assert Log.objects.count() == 3
 
 
+def test_a_log_ends_where_the_recipe_bounds_output_and_says_so(study, bugs, ada):
+    run = make_series(bugs[0], ada, limits={"output_kb": 1}).runs.first()
+    work = claimed(run)
+    for sequence in range(4):
+        for _ in range(2):  # what comes twice is counted once
+            assert leases.write(work, [Piece(sequence=sequence, text="é" * 1000)])
+    assert leases.write(work, [Piece(sequence=number, text="more") for number in range(4, 9)])
+    texts = [one.text for one in run.log.order_by("sequence")]
+    assert texts == ["é" * 1000, "é" * 1000, "é" * 48 + "\n… cut after 2,048 characters\n"]
+
+
+def test_a_full_log_is_not_cut_where_nothing_more_comes(study, bugs, ada):
+    run = make_series(bugs[0], ada, limits={"output_kb": 1}).runs.first()
+    work = claimed(run)
+    leases.write(work, [Piece(sequence=0, text="x" * 2048)])
+    assert run.log.get().text == "x" * 2048
+    leases.write(work, [Piece(sequence=1, text="y")])
+    assert run.log.last().text == "\n… cut after 2,048 characters\n"
+
+
 def test_all_runs_of_a_recipe_are_locked_as_its_first(series):
     first, second = series.runs.filter(environment="buggy")
     locked = "numpy==1.18.0 --hash=sha256:00"

@@ -57,6 +57,65 @@ def test_a_host_claims_renews_writes_and_ends(key, series):
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("size", [1, 64])
+def test_a_host_cannot_fill_the_log_without_end(key, study, bugs, ada, size):
+    make_series(bugs[0], ada, limits={"output_kb": 8})
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    for start in range(0, 128, size):
+        pieces = [{"sequence": start + one, "text": "x" * 8000} for one in range(size)]
+        assert ask("log", {**lease, "pieces": pieces}).json() == {"go_on": True}
+    said = "".join(piece.text for piece in Run.objects.get(key=work["run"]).log.order_by("sequence"))
+    assert said == "x" * 16384 + "\n… cut after 16,384 characters\n"
+
+
+HASH = f"--hash=sha256:{'a' * 64}"
+LOCK = f"numpy==1.18.0 \\\n    {HASH} \\\n    {HASH}\nsix==1.16.0 ; python_full_version < '3.12' \\\n    {HASH}\n"
+
+
+@pytest.mark.parametrize(
+    ("locked", "said"),
+    [
+        (f"--index-url https://elsewhere.example/simple\n{LOCK}", "--index-url"),
+        (f"--extra-index-url=https://elsewhere.example/simple\n{LOCK}", "--extra-index-url"),
+        (f"--find-links /srv/wheels\n{LOCK}", "--find-links"),
+        (f"-r other.txt\n{LOCK}", "-r other.txt"),
+        ("-e git+https://elsewhere.example/x.git\n", "-e git"),
+        (f"six @ https://elsewhere.example/six.whl \\\n    {HASH}\n", "six @"),
+        (f"https://elsewhere.example/six.whl \\\n    {HASH}\n", "https://"),
+        (f"./six.whl \\\n    {HASH}\n", "./six.whl"),
+        (f"/srv/six.whl \\\n    {HASH}\n", "/srv/six.whl"),
+        (f"six>=1.16.0 \\\n    {HASH}\n", "six>=1.16.0"),
+        (f"six==1.16.0 --config-settings=x=y \\\n    {HASH}\n", "--config-settings"),
+        (f"six==1.* \\\n    {HASH}\n", "six==1.*"),
+        ("six==1.16.0\n", "six==1.16.0 has no hash"),
+        ("six==1.16.0 \\\n    --hash=md5:aaaa\n", "has no hash"),
+        ("six==1.16.0 \\\n    --hash=sha256:aaaa\n", "a hash of six==1.16.0 is none"),
+        (f"{HASH}\n", "begins with a hash"),
+    ],
+)
+def test_a_lock_that_says_more_than_versions_and_hashes_is_refused(key, series, locked, said):
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    used = RESULT["used"] | {"locked": locked}
+    answer = ask("result", {**lease, "result": RESULT | {"used": used}})
+    (message,) = answer.json()["errors"]["result"]["used"]["locked"]
+    assert (answer.status_code, message.startswith("The lock is not taken:")) == (400, True)
+    assert said in message and "\n" not in message
+    assert Run.objects.get(key=work["run"]).state == "running"
+
+
+def test_a_lock_as_uv_writes_it_is_taken_and_handed_to_the_next(key, series):
+    ask = asking(key)
+    work = ask("claim", CAN).json()
+    lease = {name: work[name] for name in ("run", "lease", "attempt")}
+    used = RESULT["used"] | {"locked": LOCK}
+    assert ask("result", {**lease, "result": RESULT | {"used": used}}).json() == {"counted": True}
+    assert ask("claim", CAN).json()["locked"] == LOCK
+
+
 def test_there_may_be_nothing_to_do(key):
     assert asking(key)("claim", CAN).status_code == 204
 
