@@ -14,7 +14,7 @@ from annotator.reproduction.matching import Needs
 from annotator.reproduction.models import Recipe, Run, Runner, Series
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
-from annotator.web.errors import BadInput, Refused
+from annotator.web.errors import BadInput, Gathering, Refused
 
 State = Run.State
 LONGEST_WHY = 4000
@@ -40,9 +40,9 @@ def create_recipe(*, bug: Bug, recipe: recipes.Recipe, script: str, by: User) ->
 def change_recipe(*, row: Recipe, recipe: recipes.Recipe, script: str, why: str, by: User) -> Recipe:
     """A further version, with the reason; runs of the earlier one stay as they are."""
     _refuse_who_rates(row.bug, by)
-    script, why = checked(recipe, script), " ".join(why.split())
-    if not why or len(why) > LONGEST_WHY:
-        raise BadInput(f"Say why the recipe changes, in at most {LONGEST_WHY:,} characters.")
+    each = Gathering()
+    script, why = each(checked, recipe, script), each(checked_why, why)
+    each.refuse()
     versions = Recipe.objects.filter(study=row.study_id, number=row.number)
     list(versions.select_for_update(of=("self",)).values_list("pk"))  # whoever waited here looks again
     current = versions.get(is_current=True)
@@ -60,14 +60,24 @@ def change_recipe(*, row: Recipe, recipe: recipes.Recipe, script: str, why: str,
 
 def checked(recipe: recipes.Recipe, script: str) -> str:
     """Of a recipe that hosts will run: an interpreter by its version, since each machine keeps it elsewhere."""
-    on_path = next((one.name for one in recipe.environments if one.is_on_a_path), None)
-    if on_path is not None:
-        raise BadInput(
-            f"environment “{on_path}”: name the python by its version, such as 3.8; a path is one machine's."
-        )
+    each = Gathering()
+    each.said += [
+        f"environment “{one.name}”: name the python by its version, such as 3.8; a path is one machine's."
+        for one in recipe.environments
+        if one.is_on_a_path
+    ]
     if recipe.repeats * len(recipe.environments) > MOST_RUNS:
-        raise BadInput(f"That would be more than {MOST_RUNS} runs at once: lower repeats, or divide the recipe.")
-    return recipes.checked_script(script)
+        each.said.append(f"That would be more than {MOST_RUNS} runs at once: lower repeats, or divide the recipe.")
+    script = each(recipes.checked_script, script)
+    each.refuse()
+    return script
+
+
+def checked_why(why: str) -> str:
+    why = " ".join(why.split())
+    if not why or len(why) > LONGEST_WHY:
+        raise BadInput(f"Say why the recipe changes, in at most {LONGEST_WHY:,} characters.")
+    return why
 
 
 def _stored(*, bug: Bug, recipe: recipes.Recipe, script: str, by: User, number: int, **more: Any) -> Recipe:

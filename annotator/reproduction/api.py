@@ -11,13 +11,13 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotator.reproduction import actions, hosts, proposing, queries, recipes, replaying, waking
+from annotator.reproduction import actions, hosts, listing, outputs, proposing, queries, recipes, replaying, waking
 from annotator.reproduction import serializers as shapes
 from annotator.reproduction.models import Host, Recipe, RecipeQuerySet, Run, Series
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role
 from annotator.studies.rest import StudyList, StudyView, whole
-from annotator.web.errors import BadInput
+from annotator.web.errors import BadInput, Gathering
 
 WRITERS = queries.WRITERS
 
@@ -32,6 +32,14 @@ class RecipeView(StudyView):
         found = self.recipes(*roles).current().filter(number=self.kwargs["number"]).first()
         if found is None:
             raise Http404("There is no such recipe, or it is not shown yet.")
+        return found
+
+    def version(self) -> Recipe:
+        """The one that `version` in the address names."""
+        number, version = self.kwargs["number"], self.kwargs["version"]
+        found = self.recipes().filter(number=number, version=version).first()
+        if found is None:
+            raise Http404("There is no such version, or it is not shown yet.")
         return found
 
     def bug(self, number: int) -> Bug:
@@ -56,7 +64,17 @@ def read(given: dict[str, Any]) -> recipes.Recipe:
 # --- recipes
 
 
-@extend_schema_view(get=extend_schema(parameters=[OpenApiParameter("bug", int)]))
+@extend_schema_view(
+    get=extend_schema(
+        parameters=[
+            OpenApiParameter("bug", int),
+            OpenApiParameter("verdict", str, enum=[value for value, _ in listing.VERDICTS]),
+            OpenApiParameter("repository", str, description="what the study calls it"),
+            OpenApiParameter("q", str, description="words in the name or the bug's title, R-17, a number, #number"),
+            OpenApiParameter("mine", bool, description="whose current version the caller wrote"),
+        ]
+    )
+)
 class Recipes(RecipeView, StudyList):
     """Recipes in their current version, by number."""
 
@@ -64,9 +82,13 @@ class Recipes(RecipeView, StudyList):
     order = ("number",)
 
     def rows(self) -> QuerySet[Recipe]:
-        bug = whole(self.asked("bug"))
-        rows = self.recipes().current()
-        return rows if bug is None else rows.filter(bug__number=bug)
+        asked = {name: self.asked(name) for name in ("q", "verdict", "repository", "mine")}
+        filters, bug = listing.filters_of(asked), whole(self.asked("bug"))
+        if filters.verdict != asked["verdict"]:
+            raise BadInput(f"verdict: take one of {', '.join(dict(listing.VERDICTS))}.")
+        rows = listing.narrowed(self.recipes().current(), filters, viewer=self.me)
+        rows = rows if bug is None else rows.filter(bug__number=bug)
+        return listing.of_verdict(rows, filters.verdict) if filters.verdict else rows
 
     def told(self, rows: list[Recipe]) -> list[Recipe]:
         self.latest = queries.latest_told(rows)
@@ -79,8 +101,11 @@ class Recipes(RecipeView, StudyList):
     def post(self, request: Request, slug: str) -> Response:
         """Write a recipe for a bug."""
         self.study(*WRITERS)
-        given = self.given(shapes.NewRecipe)
-        row = actions.create_recipe(bug=self.bug(given["bug"]), recipe=read(given), script=given["script"], by=self.me)
+        given, each = self.given(shapes.NewRecipe), Gathering()
+        bug = self.bug(given["bug"])
+        recipe, script = each(read, given), each(recipes.checked_script, given["script"])
+        each.refuse()
+        row = actions.create_recipe(bug=bug, recipe=recipe, script=script, by=self.me)
         return show(row, status.HTTP_201_CREATED)
 
 
@@ -102,9 +127,18 @@ class OneRecipe(RecipeView):
     def put(self, request: Request, slug: str, number: int) -> Response:
         """Change it: a further version, with the reason."""
         row, given = self.recipe(*WRITERS), self.given(shapes.ChangedRecipe)
-        said = read(given) if {"yaml", "document"} & {*given} else recipes.from_document(row.document)
-        script = given.get("script", row.script)
+        each, is_sent = Gathering(), {"yaml", "document"} & {*given}
+        said = each(read, given) if is_sent else recipes.from_document(row.document)
+        script = each(recipes.checked_script, given.get("script", row.script))
+        each.refuse()
         return show(actions.change_recipe(row=row, recipe=said, script=script, why=given["why"], by=self.me))
+
+
+class OneVersion(RecipeView):
+    @extend_schema(responses=shapes.WholeRecipe)
+    def get(self, request: Request, slug: str, number: int, version: int) -> Response:
+        """A version as it was written; the verdict is that of the latest series, of whichever version."""
+        return show(self.version())
 
 
 class Replay(RecipeView):
@@ -114,9 +148,16 @@ class Replay(RecipeView):
         return replay_response(self.recipe())
 
 
+class ReplayOfVersion(RecipeView):
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    def get(self, request: Request, slug: str, number: int, version: int) -> HttpResponse:
+        """The same of an earlier version, locked as its own runs were."""
+        return replay_response(self.version())
+
+
 def replay_response(recipe: Recipe) -> HttpResponse:
-    response = HttpResponse(replaying.zipped(replaying.folder_of(recipe)), content_type="application/zip")
-    response["Content-Disposition"] = f'attachment; filename="R-{recipe.number}.zip"'
+    response = HttpResponse(replaying.zipped(recipe), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{replaying.name_of(recipe)}.zip"'
     return response
 
 
@@ -226,6 +267,26 @@ class RunLog(RunView):
         run, after = self.run(), whole(self.asked("after"))
         pieces = queries.log_after(run, -1 if after is None else after)
         return Response(shapes.LogShape({"state": run.state, "attempt": run.attempt, "pieces": pieces}).data)
+
+
+@extend_schema_view(
+    get=extend_schema(
+        parameters=[
+            OpenApiParameter("q", str, description="lines that hold these words, in any case"),
+            OpenApiParameter("stream", str, enum=[value for value, _ in outputs.STREAMS[1:]]),
+        ]
+    )
+)
+class RunLines(RunView):
+    @extend_schema(responses=shapes.LinesShape)
+    def get(self, request: Request, slug: str, key: str) -> Response:
+        """What it wrote, line by line with numbers; the first lines, or the first that hold what is looked for."""
+        stream = self.asked("stream")
+        if stream not in dict(outputs.STREAMS):
+            raise BadInput("stream: take out, err, or leave it out.")
+        every = outputs.whole(self.run(), stream)
+        found = outputs.numbered(every, self.asked("q"))
+        return Response(shapes.LinesShape({"total": len(every), "lines": found}).data)
 
 
 # --- hosts

@@ -74,6 +74,7 @@ class Reproduction:
             runner=self.runner,
             locked=known.locked if known else "",
             python=known.python if known else "",
+            image=known.image if known else "",
         )
         carry_out(work, ledger, self.workshop)
         return ledger.ended or Result(outcome="fault", said="The runner gave no result.")
@@ -113,6 +114,7 @@ def _environment(one: verdicts.Sum, ended: Sequence[Result]) -> dict[str, Any]:
         "rate": one.rate,
         "interval": list(one.interval) if one.interval else None,
         "python": used.python if used else None,
+        "image": (used.image or None) if used else None,
         "installed": next((dict(result.installed) for result in ended if result.installed), {}),
         "runs": [_run(result) for result in ended],
     }

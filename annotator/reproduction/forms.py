@@ -11,7 +11,7 @@ from django.http import QueryDict
 from annotator.accounts.actions import LONGEST_DAYS
 from annotator.reproduction import recipes
 from annotator.reproduction.recipe_parts import Environment, Oracle
-from annotator.web.errors import BadInput
+from annotator.web.errors import BadInput, Gathering
 
 KINDS = [
     ("contrast", "Contrast: the bug shows in some environments and not in others"),
@@ -59,11 +59,11 @@ class EnvironmentForm(forms.Form):
         """Whether what is folded away holds something."""
         return any(self[key].value() or self[key].errors for key in ("image", "variables", "setup"))
 
-    def document(self, *, is_contrast: bool) -> dict[str, Any]:
+    def document(self, each: Gathering, *, is_contrast: bool) -> dict[str, Any]:
         sent = self.cleaned_data
         told: dict[str, Any] = {key: sent[key].strip() for key in ("name", "python", "image") if sent[key].strip()}
         told |= {key: _lines(sent[key]) for key in ("requirements", "setup") if _lines(sent[key])}
-        if variables := _variables(sent["name"], _lines(sent["variables"])):
+        if variables := each(_variables, sent["name"].strip(), _lines(sent["variables"])):
             told["variables"] = variables
         return told | ({"expect": sent["expect"]} if is_contrast and sent["expect"] else {})
 
@@ -93,6 +93,14 @@ class ScriptForm(forms.Form):
     script_text = lines("Script", rows=12, max_length=LONG)
     script_file = forms.FileField(label="Or take it from a file", required=False)  # see with_files
     why = forms.CharField(label="Why it changes", required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def say(self, problem: BadInput) -> None:
+        """Put each thing that is wrong beside the field that holds it."""
+        for one in problem.all:
+            self.place(one)
+
+    def place(self, problem: str) -> None:
+        raise NotImplementedError
 
     def script(self) -> str:
         return recipes.checked_script(self.cleaned_data["script_text"])
@@ -135,16 +143,19 @@ class RecipeForm(ScriptForm):
         return self.rows.is_valid() and fine
 
     def recipe(self) -> recipes.Recipe:
-        """Raises BadInput; `say` finds its place."""
-        return recipes.from_document(self.document())
+        """Raises BadInput with all that is wrong; `say` finds its places."""
+        each = Gathering()
+        found = each(recipes.from_document, self.document(each))
+        each.refuse()
+        return found
 
-    def document(self) -> dict[str, Any]:
+    def document(self, each: Gathering) -> dict[str, Any]:
         sent = self.cleaned_data
         is_contrast = sent["kind"] != "differential"
         told = {key: sent[key].strip() for key in ("name", "repeats", "seed") if sent[key].strip()}
         told |= {"script": sent["script_name"].strip(), "kind": sent["kind"] or "contrast"}
         filled = [row for row in self.rows if not row.is_empty()]
-        told["environments"] = [row.document(is_contrast=is_contrast) for row in filled]
+        told["environments"] = [row.document(each, is_contrast=is_contrast) for row in filled]
         told |= {"oracle": self._oracle()} if is_contrast else self._compared()
         usual = self.start.limits.document()
         told["limits"] = usual | {key: sent[key].strip() for key in LIMITS if sent[key].strip()}
@@ -165,8 +176,7 @@ class RecipeForm(ScriptForm):
         sent = self.cleaned_data
         return {key: sent[key].strip() for key in ("compare", "metric", "tolerance") if sent[key].strip()}
 
-    def say(self, problem: str) -> None:
-        """Put what the recipe says is wrong beside the field that holds it."""
+    def place(self, problem: str) -> None:
         if row := self._row_of(problem):
             row.add_error(key_of(problem, row.fields, "name"), problem)
             return
@@ -211,7 +221,7 @@ class YamlForm(ScriptForm):
     def recipe(self) -> recipes.Recipe:
         return recipes.read(self.cleaned_data["yaml"])
 
-    def say(self, problem: str) -> None:
+    def place(self, problem: str) -> None:
         place = field_of(problem, {})
         self.add_error(place if place in ("script_text", "why") else "yaml", problem)
 

@@ -16,6 +16,7 @@ from django.db.models import Q, QuerySet, Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from annotator.clients.sandboxes.images import is_pinned
 from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work, cut
 from annotator.reproduction.matching import Can, Needs, against
 from annotator.reproduction.models import Environment, Host, Log, Run
@@ -69,6 +70,7 @@ def _work(run: Run, lease: str) -> Work:
         runner=run.series.runner,
         locked=locked.locked if locked else "",
         python=locked.python if locked else "",
+        image=_pinned(locked.image, run) if locked else "",
         lease_seconds=LEASE.total_seconds(),
     )
 
@@ -76,8 +78,14 @@ def _work(run: Run, lease: str) -> Work:
 def _locked_before(run: Run) -> Environment | None:
     """What an earlier run of this version of the recipe was locked to: so that all of them have the same."""
     same = Run.objects.filter(series__recipe=run.series.recipe_id, environment=run.environment, voided_at=None)
-    done = same.exclude(locked=None).exclude(locked__locked="").order_by("pk").select_related("locked").first()
-    return done.locked if done else None
+    done = same.exclude(locked=None).exclude(locked__locked="", locked__image="").order_by("pk")
+    first = done.select_related("locked").first()
+    return first.locked if first else None
+
+
+def _pinned(image: str, run: Run) -> str:
+    """What an earlier run tells of its image, where it is the recipe's and by its digest: a host may tell anything."""
+    return image if image and is_pinned(image, of=run.needs.get("image", "")) else ""
 
 
 def claim_next(host: Host, can: Can) -> Work | None:

@@ -31,6 +31,7 @@ class Work:
     runner: str = ""  # what is to contain the script; empty: whichever the machine prefers
     locked: str = ""  # requirements as an earlier run of the recipe locked them
     python: str = ""  # … and the exact interpreter of then
+    image: str = ""  # … or the image, by its digest
     lease_seconds: float = 60.0
 
     def document(self) -> dict[str, Any]:

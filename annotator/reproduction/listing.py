@@ -1,7 +1,8 @@
 """The recipes of a study as a list that is narrowed by its address."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from django.db.models import Q
 
@@ -68,18 +69,39 @@ class Page:
         return any(line.is_underway for line in self.lines)
 
 
+def filters_of(sent: Mapping[str, str]) -> Filters:
+    """As an address has them."""
+    verdict = sent.get("verdict", "")
+    return Filters(
+        words=sent.get("q", "").strip()[:200],
+        verdict=verdict if verdict in dict(VERDICTS) else "",
+        repository=sent.get("repository", "")[:500],
+        is_mine=sent.get("mine", "") in ("1", "true"),
+    )
+
+
 def page(visible: RecipeQuerySet, filters: Filters, *, viewer: User, before: int | None) -> Page:
     """Newest first. A verdict is worked out from runs, so by verdict the list is read on until a page is full."""
-    rows = _narrowed(visible.current(), filters, viewer).order_by("-number")
-    found: list[Line] = []
-    while len(found) <= PAGE:
-        chunk = list((rows.filter(number__lt=before) if before else rows)[:CHUNK])
-        found += [line for line in lines_of(chunk) if filters.verdict in ("", line.verdict)]
-        if len(chunk) < CHUNK:
-            break
-        before = chunk[-1].number
+    rows = narrowed(visible.current(), filters, viewer=viewer)
+    wanted = (line for line in read_on(rows, before) if filters.verdict in ("", line.verdict))
+    found = list(islice(wanted, PAGE + 1))
     more = len(found) > PAGE
     return Page(lines=tuple(found[:PAGE]), next_before=found[PAGE - 1].recipe.number if more else None)
+
+
+def of_verdict(rows: RecipeQuerySet, verdict: str) -> RecipeQuerySet:
+    """All of them are read for it."""
+    return rows.filter(pk__in=[line.recipe.pk for line in read_on(rows) if line.verdict == verdict])
+
+
+def read_on(rows: RecipeQuerySet, before: int | None = None) -> Iterator[Line]:
+    """Newest first, a few at a time."""
+    rows = rows.order_by("-number")
+    while chunk := list((rows.filter(number__lt=before) if before else rows)[:CHUNK]):
+        yield from lines_of(chunk)
+        if len(chunk) < CHUNK:
+            return
+        before = chunk[-1].number
 
 
 def lines_of(listed: Sequence[Recipe]) -> list[Line]:
@@ -87,7 +109,7 @@ def lines_of(listed: Sequence[Recipe]) -> list[Line]:
     return [Line(recipe=row, told=latest.get((row.study_id, row.number))) for row in listed]
 
 
-def _narrowed(rows: RecipeQuerySet, filters: Filters, viewer: User) -> RecipeQuerySet:
+def narrowed(rows: RecipeQuerySet, filters: Filters, *, viewer: User) -> RecipeQuerySet:
     if filters.repository:
         rows = rows.filter(bug__item__repository__label=filters.repository)
     if filters.is_mine:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from annotator.web.errors import BadInput
+from annotator.web.errors import BadInput, Gathering
 
 EXPECTED = ("bug", "no_bug")
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
@@ -115,22 +115,34 @@ MOST = {  # what a limit may be raised to
 def environment(raw: Any, place: int) -> Environment:
     where = f"environments, number {place}"
     given = mapping(raw, where, [one.name for one in fields(Environment)])
+    each = Gathering()
+    name = each(_name, given, where)
+    where = f"environment “{name}”" if name else where
+    found = Environment(
+        name=name,
+        image=each(_image, given, where),
+        python=each(_python, given, where, is_needed=not given.get("image")),
+        requirements=each(_requirements, given, where),
+        variables=each(_variables, given.get("variables"), where),
+        setup=tuple(each(texts, given, "setup", where, most=MOST_COMMANDS, limit=2000) or ()),
+        expect=each(choice, given, "expect", EXPECTED, where=where, is_needed=False),
+    )
+    each.refuse()
+    return found
+
+
+def _name(given: Mapping[str, Any], where: str) -> str:
     name = line(given, "name", limit=100, where=where)
     if not ENVIRONMENT_NAME.fullmatch(name):
         raise BadInput(f"{where}: name takes letters, digits, blanks and . , + - : / ( ).")
-    where = f"environment “{name}”"
+    return name
+
+
+def _image(given: Mapping[str, Any], where: str) -> str:
     image = line(given, "image", limit=401, where=where, is_needed=False)
     if image and not IMAGE.fullmatch(image):
         raise BadInput(f"{where}: image is no image's name, such as python:3.8-slim.")
-    return Environment(
-        name=name,
-        python=_python(given, where, is_needed=not image),
-        requirements=_requirements(given, where),
-        image=image,
-        variables=_variables(given.get("variables"), where),
-        setup=tuple(texts(given, "setup", where, most=MOST_COMMANDS, limit=2000)),
-        expect=choice(given, "expect", EXPECTED, where=where, is_needed=False),
-    )
+    return image
 
 
 def _python(given: Mapping[str, Any], where: str, *, is_needed: bool) -> str:
@@ -168,17 +180,19 @@ def oracle(raw: Any) -> Oracle:
     if raw is None:
         raise BadInput("oracle: say what the bug looks like, such as {stdout_matches: nan}.")
     given = mapping(raw, "oracle", [one.name for one in fields(Oracle)])
+    each = Gathering()
     found = Oracle(
-        stdout_matches=_pattern(given, "stdout_matches"),
-        stderr_matches=_pattern(given, "stderr_matches"),
-        exit_code=_exit_code(given),
-        exception=line(given, "exception", limit=200, where="oracle", is_needed=False),
-        timeout=flag(given, "timeout", where="oracle"),
-        out_of_memory=flag(given, "out_of_memory", where="oracle"),
-        nan_in_output=flag(given, "nan_in_output", where="oracle"),
-        infinity_in_output=flag(given, "infinity_in_output", where="oracle"),
-        metric=_metric(given.get("metric")),
+        stdout_matches=each(_pattern, given, "stdout_matches"),
+        stderr_matches=each(_pattern, given, "stderr_matches"),
+        exit_code=each(_exit_code, given),
+        exception=each(line, given, "exception", limit=200, where="oracle", is_needed=False),
+        timeout=each(flag, given, "timeout", where="oracle"),
+        out_of_memory=each(flag, given, "out_of_memory", where="oracle"),
+        nan_in_output=each(flag, given, "nan_in_output", where="oracle"),
+        infinity_in_output=each(flag, given, "infinity_in_output", where="oracle"),
+        metric=each(_metric, given.get("metric")),
     )
+    each.refuse()
     if found == Oracle():
         raise BadInput("oracle: say what the bug looks like, such as {stdout_matches: nan}.")
     return found
@@ -203,29 +217,32 @@ def _metric(raw: Any) -> Metric | None:
     if raw is None:
         return None
     given = mapping(raw, "oracle, metric", ("name", "above", "below"))
-    where = "oracle, metric"
+    where, each = "oracle, metric", Gathering()
     above, below = (
-        number(given, key, where=where) if given.get(key) is not None else None for key in ("above", "below")
+        each(number, given, key, where=where) if given.get(key) is not None else None for key in ("above", "below")
     )
-    if above is None and below is None:
-        raise BadInput("oracle, metric: give the bound beyond which it is the bug: above or below.")
-    return Metric(name=line(given, "name", limit=100, where=where), above=above, below=below)
+    name = each(line, given, "name", limit=100, where=where)
+    if given.get("above") is None and given.get("below") is None:
+        each.said.append("oracle, metric: give the bound beyond which it is the bug: above or below.")
+    each.refuse()
+    return Metric(name=name, above=above, below=below)
 
 
 def limits(raw: Any) -> Limits:
     if raw is None:
         return Limits()
     given = mapping(raw, "limits", [one.name for one in fields(Limits)])
-    usual = Limits().document()
+    usual, each = Limits().document(), Gathering()
     found: dict[str, Any] = {}
     for key, most in MOST.items():
         if given.get(key) is None:
             continue
         if key == "seconds":
-            found[key] = number(given, key, least=0.1, most=most, where="limits")
+            found[key] = each(number, given, key, least=0.1, most=most, where="limits")
         else:
             least = 0 if key.startswith("gpu") else 1
-            found[key] = whole(given, key, least=least, most=int(most), default=usual[key], where="limits")
+            found[key] = each(whole, given, key, least=least, most=int(most), default=usual[key], where="limits")
+    each.refuse()
     return Limits(**found)
 
 

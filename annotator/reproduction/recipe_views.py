@@ -20,7 +20,7 @@ from annotator.sampling.models import Bug
 from annotator.studies.access import study_for
 from annotator.studies.models import Study
 from annotator.web.diff import table
-from annotator.web.errors import BadInput, Refused
+from annotator.web.errors import BadInput, Gathering, Refused
 from annotator.web.numbers import whole
 
 Form = RecipeForm | YamlForm
@@ -72,7 +72,7 @@ def answer(
             return turned(request, study, form, context)
         stored = store(request, form, row, context["bug"])
     except BadInput as problem:
-        form.say(str(problem))
+        form.say(problem)
         return shown(request, study, form, context)
     done = f"Version {stored.version} is stored." if row else f"R-{stored.number} is stored. Nothing has run yet."
     messages.success(request, done)
@@ -107,7 +107,11 @@ def turned(request: Request, study: Study, form: Form, context: dict[str, Any]) 
 
 
 def store(request: Request, form: Form, row: Recipe | None, bug: Bug) -> Recipe:
-    recipe, script = form.recipe(), form.script()
+    each = Gathering()
+    recipe, script = each(form.recipe), each(form.script)
+    if row is not None:
+        each(actions.checked_why, form.cleaned_data["why"])
+    each.refuse()
     if row is None:
         return actions.create_recipe(bug=bug, recipe=recipe, script=script, by=request.user)
     if request.POST.get("version") != str(row.version):
@@ -175,8 +179,7 @@ def script(request: Request, slug: str, number: int) -> HttpResponse:
 def replay(request: Request, slug: str, number: int) -> HttpResponse:
     """A folder that reruns with only uv."""
     row = asked(request, slug, number)
-    files = replaying.zipped(replaying.folder_of(row))
-    return attached(files, "application/zip", f"R-{row.number}-v{row.version}.zip")
+    return attached(replaying.zipped(row), "application/zip", f"{replaying.name_of(row)}.zip")
 
 
 def asked(request: Request, slug: str, number: int) -> Recipe:

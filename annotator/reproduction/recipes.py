@@ -13,7 +13,7 @@ from typing import Any
 from annotator.reproduction import recipe_parts as part
 from annotator.reproduction.recipe_parts import Environment, Limits, Oracle
 from annotator.reproduction.recipe_text import plain, written
-from annotator.web.errors import BadInput
+from annotator.web.errors import BadInput, Gathering
 from annotator.web.texts import check_texts
 
 TOP = (
@@ -88,30 +88,32 @@ def read(content: str | bytes) -> Recipe:
 
 
 def from_document(raw: Any) -> Recipe:
-    """A recipe from plain values: texts as YAML has them, or numbers as JSON does."""
+    """A recipe from plain values: texts as YAML has them, or numbers as JSON does. BadInput tells all that is wrong."""
     check_texts(raw, "The recipe")
-    top = part.mapping(raw, "The recipe", TOP)
-    kind = part.choice(top, "kind", KINDS)
+    top, each = part.mapping(raw, "The recipe", TOP), Gathering()
+    kind = each(part.choice, top, "kind", KINDS)
     is_differential = kind == "differential"
-    repository, number = _bug(top.get("bug"))
-    environments = _environments(top, is_differential=is_differential)
-    compare, metric = _compared(top) if is_differential else ("", "")
-    _refuse_foreign(top, is_differential=is_differential)
-    return Recipe(
-        name=part.line(top, "name", limit=200),
-        script=_script(top),
+    repository, number = each(_bug, top.get("bug")) or ("", None)
+    environments = each(_environments, top, is_differential=is_differential)
+    compare, metric = (each(_compared, top) if is_differential else None) or ("", "")
+    each(_refuse_foreign, top, is_differential=is_differential)
+    found = Recipe(
+        name=each(part.line, top, "name", limit=200),
+        script=each(_script, top),
         environments=environments,
         kind=kind,
         repository=repository,
         number=number,
-        oracle=None if is_differential else part.oracle(top.get("oracle")),
+        oracle=None if is_differential else each(part.oracle, top.get("oracle")),
         compare=compare,
         metric=metric,
-        tolerance=part.number(top, "tolerance", least=0.0, default=0.0),
-        repeats=part.whole(top, "repeats", least=1, most=MOST_REPEATS, default=3),
-        seed=part.whole(top, "seed", least=0, most=LARGEST_SEED - MOST_REPEATS, default=1),
-        limits=part.limits(top.get("limits")),
+        tolerance=each(part.number, top, "tolerance", least=0.0, default=0.0),
+        repeats=each(part.whole, top, "repeats", least=1, most=MOST_REPEATS, default=3),
+        seed=each(part.whole, top, "seed", least=0, most=LARGEST_SEED - MOST_REPEATS, default=1),
+        limits=each(part.limits, top.get("limits")),
     )
+    each.refuse()
+    return found
 
 
 def digest(document: Mapping[str, Any], script: str) -> str:
@@ -168,13 +170,19 @@ def _environments(top: Mapping[str, Any], *, is_differential: bool) -> tuple[Env
         raise BadInput("environments: list them, each with a name, a python and its requirements.")
     if len(listed) > MOST_ENVIRONMENTS:
         raise BadInput(f"environments: there may be at most {MOST_ENVIRONMENTS}.")
-    found = tuple(part.environment(raw, place) for place, raw in enumerate(listed, 1))
-    names = [one.name for one in found]
+    each = Gathering()
+    found = tuple(each(part.environment, raw, place) for place, raw in enumerate(listed, 1))
+    each.refuse()
+    each(_check_names, [one.name for one in found])
+    each(_check_differential if is_differential else _check_contrast, found)
+    each.refuse()
+    return found
+
+
+def _check_names(names: list[str]) -> None:
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise BadInput(f"environments: two are named “{twice}”. Give each a name of its own.")
-    (_check_differential if is_differential else _check_contrast)(found)
-    return found
 
 
 def _check_contrast(found: tuple[Environment, ...]) -> None:

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from annotator.clients.sandboxes.images import is_own_number
 from annotator.reproduction import recipes
 from annotator.reproduction.ledger import Used
 from annotator.reproduction.models import Recipe, Run
@@ -26,9 +27,9 @@ Rerun it with [uv](https://docs.astral.sh/uv/) alone (it fetches the Python that
     uv run --no-project replay.py
 
 It prints what each environment gives, and ends with exit code 0 where the bug shows as expected. The script is somebody
-else's and runs on your machine as you are; contained, and without network while it runs:
+else's and runs on your machine as you are{images}; contained, and without network while it runs:
 
-    docker build -t replay . && docker run --rm --network none replay
+{contained}
 
 | file | is |
 | --- | --- |
@@ -38,7 +39,19 @@ else's and runs on your machine as you are; contained, and without network while
 | `replay.py` | installs each environment into `.environments/` and runs the script in it |
 """
 LOCKED = "| `{file}` | packages of “{name}”{how} |"
-DOCKERFILE = """FROM ghcr.io/astral-sh/uv:python3.12-bookworm-slim
+STAGE = "| `Dockerfile`, stage `{stage}` | the image of “{name}”: `{image}`{how} |"
+IN_IMAGES = (
+    ", except in environments that are container images: those run by `docker` (or the program in `CONTAINER_ENGINE`)"
+)
+BUILT = "    docker build{target} -t {name} . && docker run --rm --network none {name}"
+IMAGE_STAGE = """FROM {image} AS {stage}
+WORKDIR /replay
+COPY {script} .
+ENV {variables}
+CMD ["python3", "{script}"]
+
+"""
+UV_STAGE = """FROM ghcr.io/astral-sh/uv:python3.12-bookworm-slim
 RUN useradd --create-home replay && mkdir /replay && chown replay /replay
 USER replay
 WORKDIR /replay
@@ -63,23 +76,55 @@ def folder(recipe: recipes.Recipe, script: str, locks: Mapping[str, Used]) -> di
     locks_of = file_names(recipe.environments)
     name = script_name(recipe, besides=locks_of)
     document = recipe.document() | {"script": name}
-    files = {"recipe.yaml": recipes.from_document(document).yaml(), name: script, "Dockerfile": DOCKERFILE}
-    plan, lines = [], []
+    files = {"recipe.yaml": recipes.from_document(document).yaml(), name: script}
+    plan, lines, stages, builds = [], [], [], []
     for one, file in zip(recipe.environments, locks_of, strict=True):
-        lock = locks.get(one.name)
-        files[file] = lock.locked if lock and lock.locked else "".join(f"{line}\n" for line in one.requirements)
+        lock, how = locks.get(one.name), "" if one.name in locks else ", not locked: it was not run yet"
         plan.append(_planned(one, file, lock))
-        lines.append(LOCKED.format(file=file, name=one.name, how="" if lock else ", not locked: it was not run yet"))
-    of = f" ({recipe.repository}#{recipe.number})" if recipe.repository and recipe.number else ""
-    files["README.md"] = README.format(name=recipe.name, of=of, script=name, locks="\n".join(lines))
+        if one.image:
+            image, stage = lock.image if lock else one.image, stage_of(file)
+            stages.append(_stage(one, image, stage, name, recipe.seed))
+            builds.append(BUILT.format(target=f" --target {stage}", name=stage))
+            lines.append(STAGE.format(stage=stage, name=one.name, image=image, how=how))
+            continue
+        files[file] = lock.locked if lock and lock.locked else "".join(f"{line}\n" for line in one.requirements)
+        lines.append(LOCKED.format(file=file, name=one.name, how=how))
+    if len(stages) < len(plan):
+        stages.append(UV_STAGE)
+        builds.append(BUILT.format(target="", name="replay"))
+    files["Dockerfile"] = "".join(stages)
+    files["README.md"] = README.format(
+        name=recipe.name,
+        of=f" ({recipe.repository}#{recipe.number})" if recipe.repository and recipe.number else "",
+        script=name,
+        locks="\n".join(lines),
+        images=IN_IMAGES if any(one.image for one in recipe.environments) else "",
+        contained="\n".join(builds),
+    )
     files["plan.json"] = json.dumps({**document, "environments": plan}, indent=2, ensure_ascii=False) + "\n"
     files["replay.py"] = TEMPLATE.read_text()
     return {path: text.encode() for path, text in sorted(files.items())}
 
 
 def _planned(one: Environment, file: str, lock: Used | None) -> dict[str, object]:
-    is_locked = bool(lock and lock.locked)
-    return {**one.document(), "requirements": file, "locked": is_locked, "variables": dict(one.variables)}
+    told = {**one.document(), "locked": bool(lock and (lock.locked or lock.image)), "variables": dict(one.variables)}
+    if not one.image:
+        return told | {"requirements": file}
+    return told | {"image": lock.image if lock and not is_own_number(lock.image) else one.image}
+
+
+def stage_of(file: str) -> str:
+    """As Docker names one: it begins with a letter."""
+    return "in-" + re.sub(r"[^a-z0-9-]+", "-", file.removesuffix(".requirements.txt"))
+
+
+def _stage(one: Environment, image: str, stage: str, script: str, seed: int) -> str:
+    """An image that no registry has is begun from its name, and its number stands above."""
+    begun = f"# it ran in {image}, which no registry has\n" if is_own_number(image) else ""
+    variables = {"PYTHONHASHSEED": str(seed), "RECIPE_SEED": str(seed), **one.variables}
+    told = " ".join(f"{name}={json.dumps(value)}" for name, value in variables.items()).replace("$", r"\$")
+    base = one.image if begun else image
+    return begun + IMAGE_STAGE.format(image=base, stage=stage, script=script, variables=told)
 
 
 def script_name(recipe: recipes.Recipe, *, besides: Sequence[str]) -> str:
@@ -99,11 +144,17 @@ def file_names(environments: tuple[Environment, ...]) -> list[str]:
     return found
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
+def name_of(row: Recipe) -> str:
+    """Of the folder, and of the file that holds it."""
+    return f"R-{row.number}-v{row.version}"
+
+
+def zipped(row: Recipe) -> bytes:
+    """The folder of a stored recipe, which unpacks into one of its own."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            entry = zipfile.ZipInfo(name, MOMENT)
+        for name, content in folder_of(row).items():
+            entry = zipfile.ZipInfo(f"{name_of(row)}/{name}", MOMENT)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             archive.writestr(entry, content)
     return held.getvalue()

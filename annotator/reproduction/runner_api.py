@@ -47,6 +47,7 @@ class WorkShape(serializers.Serializer[Any]):
     runner = serializers.CharField()
     locked = serializers.CharField(help_text="requirements to install; empty: lock them")
     python = serializers.CharField()
+    image = serializers.CharField(help_text="the container image to run, by its digest; empty: look its name up")
     lease_seconds = serializers.FloatField()
 
 

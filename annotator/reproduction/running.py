@@ -4,11 +4,11 @@ import logging
 import platform
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from annotator.clients.environments.spec import Environment, Lock, NoInterpreter, NotInstalled, Spec
-from annotator.clients.environments.store import interpreter_for
+from annotator.clients.environments.store import interpreter_for, lock_of_image
 from annotator.clients.gpu import NoGpu
 from annotator.clients.sandboxes.job import Ended, How, Job, Refused, Sandbox
 from annotator.clients.sandboxes.job import Limits as JobLimits
@@ -97,13 +97,14 @@ class Attempt:
         needs = Needs.of(asked, self.recipe.limits, self.work.runner)
         sandbox = self.workshop.sandbox_for(needs)
         environments = self.workshop.environments_with(sandbox)
-        lock = self._lock(Spec(
+        spec = Spec(
             python=asked.python,
             requirements=asked.requirements,
             image=asked.image,
             variables=asked.variables,
             setup=asked.setup,
-        ), environments.lock)  # fmt: skip
+        )
+        lock = self._in_image(spec, sandbox) if spec.image else self._lock(spec, environments.lock)
         with environments.ready(lock, stopped=self.is_over) as environment, self._devices(needs) as devices:
             return self._ran(environment, sandbox, devices)
 
@@ -112,6 +113,9 @@ class Attempt:
         if not self.work.locked:
             return lock(spec, stopped=self.is_over)
         return Lock(spec=spec, interpreter=interpreter_for(spec.python), text=self.work.locked)
+
+    def _in_image(self, spec: Spec, sandbox: Sandbox) -> Lock:
+        return replace(lock_of_image(spec), image=self.work.image or sandbox.pinned(spec.image))
 
     def _devices(self, needs: Needs) -> Any:
         return self.workshop.devices(count=needs.gpus, memory_mb=needs.gpu_memory_mb)
@@ -174,7 +178,7 @@ def used(environment: Environment) -> Used:
     return Used(
         python=lock.python,
         locked=lock.text,
-        image=lock.spec.image,
+        image=environment.image,
         variables=dict(lock.spec.variables),
         setup=tuple(lock.spec.setup),
     )

@@ -116,6 +116,7 @@ class WholeRun(RunShape):
     installed = serializers.DictField(child=serializers.CharField(), help_text="distributions and versions as found")
     python = serializers.CharField(source="locked.python", default="")
     locked = serializers.CharField(source="locked.locked", default="", help_text="requirements with hashes")
+    image = serializers.CharField(source="locked.image", default="", help_text="the container image, by its digest")
     input_digest = serializers.CharField(help_text="of everything that went in")
 
 
@@ -172,6 +173,17 @@ class LogShape(serializers.Serializer[Any]):
     state = serializers.CharField()
     attempt = serializers.IntegerField(help_text="a further attempt begins its log anew")
     pieces = PieceShape(many=True)
+
+
+class LineShape(serializers.Serializer[Any]):
+    number = serializers.IntegerField()
+    is_error = serializers.BooleanField()
+    text = serializers.CharField()
+
+
+class LinesShape(serializers.Serializer[Any]):
+    total = serializers.IntegerField(help_text="lines in all")
+    lines = LineShape(many=True)
 
 
 # --- hosts

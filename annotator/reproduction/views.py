@@ -29,7 +29,7 @@ MOST_SERIES = 20
 @require_GET
 def list_recipes(request: Request, slug: str) -> HttpResponse:
     study = study_for(request.user, slug)
-    filters = filters_of(request.GET)
+    filters = listing.filters_of(request.GET.dict())
     visible = queries.recipes_visible_to(study, request.user, study.my_roles)
     found = listing.page(visible, filters, viewer=request.user, before=whole(request.GET.get("before", "")))
     context = {
@@ -45,16 +45,6 @@ def list_recipes(request: Request, slug: str) -> HttpResponse:
         "next_url": _turned(request.GET, found.next_before),
     }
     return render(request, "reproduction/recipes.html", context)
-
-
-def filters_of(sent: QueryDict) -> listing.Filters:
-    verdict = sent.get("verdict", "")
-    return listing.Filters(
-        words=sent.get("q", "").strip()[:200],
-        verdict=verdict if verdict in dict(listing.VERDICTS) else "",
-        repository=sent.get("repository", "")[:500],
-        is_mine=sent.get("mine") == "1",
-    )
 
 
 def _turned(sent: QueryDict, before: int | None) -> str:

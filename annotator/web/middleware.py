@@ -1,7 +1,7 @@
 """What every answer of the web server carries, and how a refusal is said."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from django.conf import settings
 from django.db import DataError
@@ -78,7 +78,10 @@ def too_large(request: HttpRequest) -> HttpResponse:
     return HttpResponse(said, status=413, content_type="text/plain; charset=utf-8")
 
 
-def problem_document(*, status: int, title: str, detail: str) -> JsonResponse:
-    """RFC 9457."""
-    body = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+def problem_document(
+    *, status: int, title: str, detail: str, errors: Mapping[str, list[str]] | None = None
+) -> JsonResponse:
+    """RFC 9457; `errors` where the detail is the first of several."""
+    body: dict[str, object] = {"type": "about:blank", "title": title, "status": status, "detail": detail}
+    body |= {"errors": errors} if errors else {}
     return JsonResponse(body, status=status, content_type="application/problem+json")

@@ -15,7 +15,10 @@ from annotator.web.middleware import problem_document
 
 def handle(problem: Exception, context: dict[str, Any]) -> Response | HttpResponse | None:
     """The exception handler of REST framework, with one body for every error."""
-    if isinstance(problem, BadInput | Refused):
+    if isinstance(problem, BadInput):
+        errors = {"non_field_errors": list(problem.all)} if len(problem.all) > 1 else {}
+        return problem_document(status=problem.status, title="BadInput", detail=str(problem), errors=errors)
+    if isinstance(problem, Refused):
         return problem_document(status=problem.status, title=type(problem).__name__, detail=str(problem))
     if isinstance(problem, RequestDataTooBig):
         limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE

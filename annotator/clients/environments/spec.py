@@ -50,6 +50,7 @@ class Lock:
     spec: Spec
     interpreter: Interpreter | None = None  # none with an image
     text: str = ""  # requirements with versions and hashes, as pip and uv read them
+    image: str = ""  # the one that was asked for, by its digest
 
     @property
     def python(self) -> str:
@@ -71,7 +72,13 @@ class Lock:
         system = f"{platform.system()} {platform.machine()}"
         locked = self.text.strip().splitlines()
         setup = list(self.spec.setup)
-        return {"python": self.python, "locked": locked, "image": self.spec.image, "setup": setup, "system": system}
+        return {
+            "python": self.python,
+            "locked": locked,
+            "image": self.image or self.spec.image,
+            "setup": setup,
+            "system": system,
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +93,7 @@ class Environment:
 
     @property
     def image(self) -> str:
-        return self.lock.spec.image
+        return self.lock.image or self.lock.spec.image
 
     @property
     def variables(self) -> Mapping[str, str]:

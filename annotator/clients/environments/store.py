@@ -58,7 +58,7 @@ class Environments:
     def lock(self, spec: Spec, *, stopped: Stopped = never) -> Lock:
         """Exact versions with hashes. Raises NoInterpreter or NotInstalled."""
         if spec.image:
-            return _of_image(spec)
+            return lock_of_image(spec)
         interpreter = interpreter_for(spec.python)
         asked = [read_requirement(text) for text in spec.requirements]
         if not asked:
@@ -227,7 +227,7 @@ def interpreter_for(asked: str) -> interpreters.Interpreter:
     return found
 
 
-def _of_image(spec: Spec) -> Lock:
+def lock_of_image(spec: Spec) -> Lock:
     if spec.python or spec.requirements or spec.setup:
         raise NotInstalled("an image brings its own Python and packages: name either an image, or these")
     return Lock(spec=spec)

@@ -42,12 +42,15 @@ class Bubblewrap:
     def check(self, job: Job) -> None:
         refuse_unfit(job)
         if job.image:
-            raise Refused("an image needs a container engine: choose the runner docker, or name a Python instead")
+            self.pinned(job.image)
         refuse_without_tools()
         for device in job.devices:
             list(self.nodes(device))
         if said := trial(os.geteuid()):
             raise Refused(said)
+
+    def pinned(self, image: str) -> str:
+        raise Refused("an image needs a container engine: choose the runner docker, or name a Python instead")
 
     def run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         self.check(job)

@@ -46,6 +46,9 @@ class Containers:
         if said := trial(self.engine, self.engine.line):
             raise Refused(said)
 
+    def pinned(self, image: str) -> str:
+        return self.engine.pinned(image)
+
     def run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         self.check(job)
         return self._run(job, heard=heard, stopped=stopped)

@@ -15,6 +15,7 @@ from typing import Any
 
 from annotator.clients.sandboxes import owners
 from annotator.clients.sandboxes.bubble import SYSTEM
+from annotator.clients.sandboxes.images import is_own_number, is_pinned
 from annotator.clients.sandboxes.job import Refused
 
 LABEL = "concord.worker"
@@ -105,8 +106,16 @@ class Engine:
         try:
             return self._number(asked)
         except Refused:
+            if is_own_number(asked):
+                raise Refused(f"no registry has the image {asked[:19]}… that it ran in first: push it to one") from None
             self.told("pull", "--quiet", asked, seconds=1800)
             return self._number(asked)
+
+    def pinned(self, asked: str) -> str:
+        """By the digest under which its registry gives it; where none does, by its own number."""
+        number = self.image(asked)
+        listed = json.loads(self.told("image", "inspect", "--format={{json .RepoDigests}}", number)) or []
+        return next((one for one in listed if is_pinned(one, of=asked)), number)
 
     def _number(self, name: str) -> str:
         return self.told("image", "inspect", "--format={{.Id}}", name).strip()

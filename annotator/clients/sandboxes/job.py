@@ -79,5 +79,8 @@ class Sandbox(Protocol):
     def check(self, job: Job) -> None:
         """Raise Refused where this host cannot hold such a job to its limits."""
 
+    def pinned(self, image: str) -> str:
+        """The image by its digest, wherever its name leads to later; fetched if need be. Raises Refused."""
+
     def run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         """Run it to its end, whatever that is; nothing of it is left. Raises Refused before anything has run."""

@@ -58,12 +58,15 @@ class Slurm:
     def check(self, job: Job) -> None:
         refuse_unfit(replace(job, limits=replace(job.limits, gpus=0)))  # Slurm says which devices
         if job.image:
-            raise Refused("an image needs a container engine: Slurm places the sandbox of bubblewrap")
+            self.pinned(job.image)
         if missing := next((tool for tool in TOOLS if not shutil.which(tool)), None):
             raise Refused(f"{missing} is not here: install Slurm's commands and its slurm.conf (Debian: slurm-client)")
         if " is UP" not in (said := _told("scontrol", "ping", fails=True)):
             raise Refused(f"Slurm's controller does not answer: {' '.join(said.split())[:200]}")
         self.folder.mkdir(parents=True, exist_ok=True)
+
+    def pinned(self, image: str) -> str:
+        raise Refused("an image needs a container engine: Slurm places the sandbox of bubblewrap")
 
     def run(self, job: Job, *, heard: Heard, stopped: Stopped) -> Ended:
         self.check(job)

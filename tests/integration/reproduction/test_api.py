@@ -5,11 +5,11 @@ import zipfile
 
 import pytest
 
-from annotator.reproduction import recipes
+from annotator.reproduction import leases, recipes
 from annotator.reproduction.models import Host, Recipe, Run
 from tests.contract.interface import Interface
-from tests.factories import UserFactory, make_round, member
-from tests.factories.reproduction import SHOWS, document, end_all, make_series
+from tests.factories import RepositoryFactory, UserFactory, make_round, member
+from tests.factories.reproduction import SHOWS, claimed, document, end_all, ended, make_recipe, make_series
 
 STUDY = "studies/frameworks"
 
@@ -57,7 +57,84 @@ def test_a_recipe_is_handed_out_as_a_folder(people, study, bugs, ada):
     end_all(make_series(bugs[0], ada), buggy="bug", fixed="no_bug")
     content = people["alice"].ask("get", f"{STUDY}/recipes/1/replay/", status=200)
     names = zipfile.ZipFile(io.BytesIO(content)).namelist()
-    assert {"recipe.yaml", "repro.py", "README.md", "replay.py", "Dockerfile"} <= set(names)
+    files = {"recipe.yaml", "repro.py", "README.md", "replay.py", "Dockerfile"}
+    assert {f"R-1-v1/{name}" for name in files} <= set(names)
+    assert all(name.startswith("R-1-v1/") for name in names)
+
+
+def test_an_earlier_version_is_read_and_handed_out_as_it_was(people, study, bugs, ada):
+    row = make_recipe(bugs[0], ada)
+    people["ada"].ask("put", f"{STUDY}/recipes/1/", {"document": document(repeats=5), "why": "More."}, status=200)
+    first, second = (people["alice"].get(f"{STUDY}/recipes/1/versions/{version}/") for version in (1, 2))
+    assert [(one["version"], one["document"]["repeats"]) for one in (first, second)] == [(1, 2), (2, 5)]
+    assert (first["digest"], first["script"]) == (row.digest, row.script)
+    content = people["alice"].ask("get", f"{STUDY}/recipes/1/versions/1/replay/", status=200)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert "repeats: 2" in archive.read("R-1-v1/recipe.yaml").decode()
+    for at in ("recipes/1/versions/3/", "recipes/1/versions/3/replay/", "recipes/2/versions/1/"):
+        people["alice"].ask("get", f"{STUDY}/{at}", status=404)
+
+
+@pytest.fixture
+def several(study, bugs, ada, lee):
+    """Of Ada, Lee and Ada: reproduced, never run, not reproduced; the last one of another repository."""
+    end_all(make_series(bugs[0], ada, name="the first"), buggy="bug", fixed="no_bug")
+    make_recipe(bugs[1], lee, name="the second")
+    end_all(make_series(bugs[2], ada, name="the third"), buggy="no_bug", fixed="no_bug")
+
+
+@pytest.mark.parametrize(
+    ("asked", "numbers"),
+    [
+        ("", [1, 2, 3]),
+        ("verdict=reproduced", [1]),
+        ("verdict=not_reproduced", [3]),
+        ("verdict=never_run", [2]),
+        ("verdict=flaky", []),
+        ("mine=true", [1, 3]),
+        ("mine=1&verdict=reproduced", [1]),
+        ("q=SECOND", [2]),
+        ("q=R-3", [3]),
+        ("bug=2&q=first", []),
+        ("repository=nowhere", []),
+    ],
+)
+def test_recipes_are_narrowed_as_on_the_page(people, several, asked, numbers):
+    told = people["ada"].get(f"{STUDY}/recipes/?{asked}")
+    assert [one["number"] for one in told["results"]] == numbers
+
+
+def test_recipes_of_one_repository(people, several, study, bugs):
+    bugs[1].item.repository = RepositoryFactory(study=study, label="odd one")
+    bugs[1].item.save()
+    told = people["ada"].get(f"{STUDY}/recipes/?repository=odd one")["results"]
+    assert [one["number"] for one in told] == [2]
+
+
+def test_a_verdict_is_followed_from_page_to_page(people, several, monkeypatch):
+    monkeypatch.setattr("annotator.reproduction.listing.CHUNK", 1)
+    told = people["ada"].get(f"{STUDY}/recipes/?verdict=reproduced&page_size=1")
+    assert [one["number"] for one in told["results"]] == [1] and told["next"] is None
+
+
+@pytest.mark.parametrize(("at", "said"), [("recipes/?verdict=good", "verdict"), ("runs/{}/lines/?stream=x", "stream")])
+def test_a_filter_that_is_none_is_refused(people, everything, at, said):
+    told = people["ada"].ask("get", f"{STUDY}/{at.format(everything)}", status=400)
+    assert told["detail"].startswith(said)
+
+
+def test_a_log_is_searched_line_by_line(people, study, bugs, ada):
+    series = make_series(bugs[0], ada)
+    run = series.runs.first()
+    leases.end(claimed(run), ended(stdout="one\nNaN here\nthree\n", stderr="nan there\n"))
+    at = f"{STUDY}/runs/{run.key}/lines/"
+    every = people["alice"].get(at)
+    assert (every["total"], [line["number"] for line in every["lines"]]) == (4, [1, 2, 3, 4])
+    found = people["alice"].get(f"{at}?q=nan")["lines"]
+    assert [(line["number"], line["text"], line["is_error"]) for line in found] == [
+        (2, "NaN here", False), (4, "nan there", True),
+    ]  # fmt: skip
+    assert [line["number"] for line in people["alice"].get(f"{at}?q=nan&stream=err")["lines"]] == [1]
 
 
 @pytest.mark.parametrize(
@@ -73,6 +150,26 @@ def test_a_recipe_is_handed_out_as_a_folder(people, study, bugs, ada):
 def test_bad_input_stores_nothing(people, study, bugs, body, said):
     told = people["ada"].ask("post", f"{STUDY}/recipes/", body)
     assert told["status"] in (400, 404) and said in told["detail"]
+    assert not Recipe.objects.exists()
+
+
+def test_all_that_is_wrong_with_a_recipe_is_told_at_once(people, study, bugs):
+    wrong = document(repeats=0, limits={"seconds": "soon", "gpus": 9}, oracle={"stdout_matches": "(", "exit_code": "x"})
+    wrong["environments"][0] |= {"python": "latest", "requirements": ["-e ."]}
+    told = people["ada"].ask("post", f"{STUDY}/recipes/", {"bug": 1, "script": " ", "document": wrong}, status=400)
+    said = told["errors"]["non_field_errors"]
+    assert told["detail"] == said[0]
+    places = [
+        "“buggy”: python",
+        "“-e .”",
+        "stdout_matches",
+        "exit_code",
+        "repeats",
+        "seconds",
+        "gpus",
+        "script is empty",
+    ]
+    assert len(said) == len(places) and all(any(place in one for one in said) for place in places)
     assert not Recipe.objects.exists()
 
 
@@ -95,10 +192,13 @@ READS = [
     ("get", "recipes/", None),
     ("get", "recipes/1/", None),
     ("get", "recipes/1/replay/", None),
+    ("get", "recipes/1/versions/1/", None),
+    ("get", "recipes/1/versions/1/replay/", None),
     ("get", "recipes/1/series/", None),
     ("get", "recipes/1/versions/1/series/1/", None),
     ("get", "runs/{key}/", None),
     ("get", "runs/{key}/log/", None),
+    ("get", "runs/{key}/lines/", None),
 ]
 
 

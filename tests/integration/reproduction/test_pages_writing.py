@@ -117,6 +117,45 @@ def test_what_is_wrong_is_said_beside_its_field(study, bugs, ada, place, said, c
     assert "Not stored" in page.content.decode() or not place
 
 
+def test_all_that_is_wrong_is_said_at_once_and_what_was_typed_is_kept(study, bugs, ada):
+    wrong = {
+        "name": ("", "is missing"),
+        "repeats": ("many", "no whole number"),
+        "seed": ("-1", "no whole number"),
+        "seconds": ("soon", "no number"),
+        "memory_mb": ("lots", "no whole number"),
+        "stdout_matches": ("(", "no regular expression"),
+        "exit_code": ("one", "no whole number"),
+        "metric_above": ("high", "no number"),
+        "script_name": ("../up.py", "own folder"),
+        "script_text": (" ", "empty"),
+        "0.name": ("<b>", "letters"),
+        "0.image": ("a b", "no image"),
+        "0.variables": ("SHOWS", "NAME=value"),
+        "1.python": ("latest", "a version such as 3.8"),
+        "1.requirements": ("--index-url evil", "name a distribution"),
+    }
+    typed = {f"e-{place.replace('.', '-')}" if "." in place else place: text for place, (text, _) in wrong.items()}
+    page = as_(ada).post(NEW, form(metric_name="loss", **typed))
+    for place, (text, said) in wrong.items():
+        assert said in errors(page, place), place
+        row, _, key = place.rpartition(".")
+        shown = page.context["form"].rows.forms[int(row)] if row else page.context["form"]
+        assert shown[key].value() == text
+        assert said in page.content.decode()
+    assert not Recipe.objects.exists()
+
+
+def test_all_that_is_wrong_with_a_change_is_said_at_once(study, bugs, ada):
+    row = make_recipe(bugs[0], ada)
+    sent = form(version=str(row.version), why=" ", script_text="", **{"e-0-python": "/usr/bin/python3", "gpus": "9"})
+    page = as_(ada).post(f"{at(1)}edit/", sent)
+    assert "Say why" in errors(page, "why")
+    assert "empty" in errors(page, "script_text") and "from 0 to 1" in errors(page, "gpus")
+    page = as_(ada).post(f"{at(1)}edit/", sent | {"why": "Because.", "script_text": SHOWS, "gpus": "0"})
+    assert "a path is one machine" in errors(page, "0.python")
+
+
 # --- YAML and files
 
 

@@ -77,6 +77,19 @@ def test_the_document_is_as_promised(tmp_path):
     assert run["seconds"] > 0 and run["peak_mb"] > 0
 
 
+def test_a_verdict_that_was_reached_is_exit_code_0_unless_another_was_expected(tmp_path):
+    (tmp_path / "recipe.yaml").write_text(yaml.safe_dump(document(repeats=1)))
+    (tmp_path / "repro.py").write_text("print('fine')\n")
+    done = reproduce(tmp_path / "recipe.yaml", "--json")
+    assert (done.returncode, json.loads(done.stdout)["verdict"], done.stderr) == (0, "not_reproduced", "")
+    done = reproduce(tmp_path / "recipe.yaml", "--json", "--expect", "not_reproduced")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = reproduce(tmp_path / "recipe.yaml", "--json", "--expect", "reproduced")
+    assert (done.returncode, json.loads(done.stdout)["verdict"]) == (1, "not_reproduced")
+    assert done.stderr == "The verdict is not_reproduced; reproduced was expected.\n"
+    assert reproduce(tmp_path / "recipe.yaml", "--expect", "good").returncode == 2
+
+
 def test_a_missing_interpreter_is_infrastructure(tmp_path):
     result = told(tmp_path, document(repeats=1, buggy={"python": "3.4"}))
     assert (result["verdict"], result["environments"][0]["outcome"]) == ("infrastructure", "no_interpreter")

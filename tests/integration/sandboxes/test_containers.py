@@ -50,8 +50,8 @@ def names(engine: Containers) -> list[str]:
     return engine.engine.told("ps", "--format={{.Names}}", f"--filter=label={LABEL}").split()
 
 
-def small_image(engine: Containers) -> str:
-    """A shell, four tools, the libraries that they load, and a file that this machine does not have."""
+def small_image(engine: Containers, *, made: str = "of it\n", name: str = "concord-test:2", also=()) -> str:
+    """A shell, four tools, the libraries that they load, and files that this machine does not have."""
     programs = [shutil.which(name) for name in ("sh", "mkdir", "cp", "chmod", "cat")]
     told = subprocess.run(["ldd", *programs], check=True, capture_output=True, text=True).stdout
     libraries = sorted(set(re.findall(r"(/\S+\.so\S*)", told)))
@@ -64,11 +64,12 @@ def small_image(engine: Containers) -> str:
         folder = tarfile.TarInfo("tmp")
         folder.type, folder.mode = tarfile.DIRTYPE, 0o1777
         archive.addfile(folder)
-        made = tarfile.TarInfo("etc/made")
-        made.size = 6
-        archive.addfile(made, io.BytesIO(b"of it\n"))
+        for path, content in {"etc/made": made, **dict(also)}.items():
+            member = tarfile.TarInfo(path)
+            member.size, member.mode = len(content), 0o755
+            archive.addfile(member, io.BytesIO(content.encode()))
     change = "--change=ENV FROM_IMAGE=yes PATH=/bin"
-    return engine.engine.told("import", change, "-", "concord-test:2", stdin=packed.getvalue()).strip()
+    return engine.engine.told("import", change, "-", name, stdin=packed.getvalue()).strip()
 
 
 def test_script_runs_in_the_image_that_it_names(engine):

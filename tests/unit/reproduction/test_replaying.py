@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from annotator.reproduction.ledger import Used
 from annotator.reproduction.recipes import from_document
 from annotator.reproduction.replaying import folder
 
@@ -30,3 +31,20 @@ def test_a_script_takes_no_other_files_place(script):
 
 def test_a_script_keeps_its_name():
     assert packed("src/repro.py")["repro.py"] == b"print('mine')\n"
+
+
+def test_images_are_stages_by_digest_and_those_of_no_registry_by_name():
+    listed = [
+        {"name": "old one", "image": "python:3.8", "variables": {"HOW": '"$HOME"'}, "expect": "bug"},
+        {"name": "own", "image": "mine:1", "expect": "no_bug"},
+    ]
+    document = {"name": "x", "script": "r.py", "environments": listed, "oracle": {"nan_in_output": True}}
+    pinned, number = f"python@sha256:{'a' * 64}", f"sha256:{'b' * 64}"
+    files = folder(from_document(document), "", {"old one": Used(image=pinned), "own": Used(image=number)})
+    stages = files["Dockerfile"].decode()
+    assert f"FROM {pinned} AS in-old-one\n" in stages and 'HOW="\\"\\$HOME\\""\n' in stages
+    assert f"# it ran in {number}, which no registry has\nFROM mine:1 AS in-own\n" in stages
+    assert "uv" not in stages
+    assert [one["image"] for one in json.loads(files["plan.json"])["environments"]] == [pinned, "mine:1"]
+    assert not [name for name in files if name.endswith(".requirements.txt")]
+    assert f"`{number}`" in files["README.md"].decode()
