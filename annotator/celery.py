@@ -23,8 +23,21 @@ class BeatThread(bootsteps.StartStopStep):
         return EmbeddedService(worker.app, thread=True, schedule_filename=worker.schedule_filename)
 
 
+class SweepThread(bootsteps.StartStopStep):
+    """Ends what killed workers of this machine left running."""
+
+    label = "Sweep thread"
+    requires = {"celery.worker.components:Pool"}  # after it has forked
+
+    def create(self, worker: Any) -> Any:
+        from annotator.reproduction.working import Sweeping  # once there are settings
+
+        return Sweeping()
+
+
 app = Celery("annotator")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 app.user_options["worker"].add(Option(["--beat-thread"], is_flag=True, help="run beat as a thread of this worker"))
 app.steps["worker"].add(BeatThread)
+app.steps["worker"].add(SweepThread)

@@ -11,7 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from annotator.clients.environments.spec import Environment, Spec
@@ -78,8 +78,10 @@ def bare() -> None:
 
 
 def run(sandbox: Sandbox, *command: str, environment: Environment | None = None) -> None:
-    needed = {"reads": environment.reads, "variables": environment.variables} if environment else {}
-    ended = sandbox.run(Job(name="bench", command=command, **needed), heard=lambda *_: None, stopped=lambda: False)
+    job = Job(name="bench", command=command)
+    if environment:
+        job = replace(job, reads=environment.reads, variables=environment.variables)
+    ended = sandbox.run(job, heard=lambda *_: None, stopped=lambda: False)
     if ended.exit_code:
         sys.exit(f"{command} in {sandbox.name}: {ended.stderr.decode()}")
 

@@ -20,6 +20,7 @@ from annotator.collection.models import Item
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.queries import Progress, progress_by_round, rated_by
 from annotator.labeling.rounds import bug_counts
+from annotator.reproduction.queries import standing
 from annotator.sampling.models import Bug
 from annotator.screening.queries import counts as screening_counts
 from annotator.studies.models import Role, Study
@@ -146,6 +147,7 @@ def strip(study: Study, lines: Sequence[RoundLine], viewer: Viewer) -> list[Tile
         _labeling(study, lines, bugs, viewer),
         _agreement(study, lines),
         _adjudication(study, viewer),
+        _reproduction(study, viewer),
         _analysis(study, bugs),
         _tile(study, "Publication", "publication:exports", "–", "export at any time"),
     ]
@@ -210,6 +212,25 @@ def _adjudication(study: Study, viewer: Viewer) -> Tile:
     figure, text = (f"{total - left:,}", f"of {total:,} disputes settled") if total else ("–", "no disputes")
     return _tile(
         study, "Adjudication", "adjudication:queue", figure, text, done=total - left, total=total or 1, waiting=waiting
+    )
+
+
+def _reproduction(study: Study, viewer: Viewer) -> Tile:
+    """Of the recipes that the viewer sees."""
+    told = standing(study, viewer.user, viewer.roles)
+    if not told.recipes:
+        return _tile(study, "Reproduction", "reproduction:recipes", "–", "no recipes")
+    text = f"of {told.recipes:,} recipe{'' if told.recipes == 1 else 's'} reproduced"
+    done = told.recipes - told.waiting - told.never_run
+    return _tile(
+        study,
+        "Reproduction",
+        "reproduction:recipes",
+        f"{told.reproduced:,}",
+        text,
+        done=done,
+        total=told.recipes,
+        waiting=told.waiting,
     )
 
 

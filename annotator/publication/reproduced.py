@@ -55,6 +55,7 @@ RUN = (
     Column("gpu_peak_mb", NUMBER, "largest memory on the GPU, in megabytes"),
     Column("python", TEXT, "version of the interpreter"),
     Column("locked", TEXT, "what was installed, to exact versions"),
+    Column("image", TEXT, "the container image, by its digest, where one stands for interpreter and packages"),
     Column("environment_digest", TEXT, "SHA-256 of the whole environment"),
     Column("input_digest", TEXT, "SHA-256 of everything that went in"),
     Column("started_at", TIME, "when it began"),
@@ -70,6 +71,7 @@ RUN_PATHS = {
     "is_void": "voided_at",
     "python": "locked__python",
     "locked": "locked__locked",
+    "image": "locked__image",
     "environment_digest": "locked__digest",
     **{
         name: name

@@ -62,7 +62,7 @@ def checked(recipe: recipes.Recipe, script: str) -> str:
     """Of a recipe that hosts will run: an interpreter by its version, since each machine keeps it elsewhere."""
     each = Gathering()
     each.said += [
-        f"environment “{one.name}”: name the python by its version, such as 3.8; a path is one machine's."
+        f"environment “{one.name}”: python is named by its version, such as 3.8; a path is one machine's."
         for one in recipe.environments
         if one.is_on_a_path
     ]

@@ -278,7 +278,7 @@ class RunLog(RunView):
     )
 )
 class RunLines(RunView):
-    @extend_schema(responses=shapes.LinesShape)
+    @extend_schema(responses=shapes.LogLinesShape)
     def get(self, request: Request, slug: str, key: str) -> Response:
         """What it wrote, line by line with numbers; the first lines, or the first that hold what is looked for."""
         stream = self.asked("stream")
@@ -286,7 +286,7 @@ class RunLines(RunView):
             raise BadInput("stream: take out, err, or leave it out.")
         every = outputs.whole(self.run(), stream)
         found = outputs.numbered(every, self.asked("q"))
-        return Response(shapes.LinesShape({"total": len(every), "lines": found}).data)
+        return Response(shapes.LogLinesShape({"total": len(every), "lines": found}).data)
 
 
 # --- hosts

@@ -59,11 +59,16 @@ class EnvironmentForm(forms.Form):
         """Whether what is folded away holds something."""
         return any(self[key].value() or self[key].errors for key in ("image", "variables", "setup"))
 
-    def document(self, each: Gathering, *, is_contrast: bool) -> dict[str, Any]:
+    def where(self, place: int) -> str:
+        name = self.cleaned_data["name"].strip()
+        return f"environment “{name}”" if name else f"environments, number {place}"
+
+    def document(self, each: Gathering, *, place: int, is_contrast: bool) -> dict[str, Any]:
+        """`place` among those that are filled, from 1."""
         sent = self.cleaned_data
         told: dict[str, Any] = {key: sent[key].strip() for key in ("name", "python", "image") if sent[key].strip()}
         told |= {key: _lines(sent[key]) for key in ("requirements", "setup") if _lines(sent[key])}
-        if variables := each(_variables, sent["name"].strip(), _lines(sent["variables"])):
+        if variables := each(_variables, self.where(place), _lines(sent["variables"])):
             told["variables"] = variables
         return told | ({"expect": sent["expect"]} if is_contrast and sent["expect"] else {})
 
@@ -77,12 +82,12 @@ def _lines(text: str) -> list[str]:
     return [piece.strip() for piece in text.splitlines() if piece.strip()]
 
 
-def _variables(name: str, listed: list[str]) -> dict[str, str]:
+def _variables(where: str, listed: list[str]) -> dict[str, str]:
     found = {}
     for one in listed:
         key, sign, value = one.partition("=")
         if not sign:
-            raise BadInput(f"environment “{name}”: variables are written NAME=value, one a line.")
+            raise BadInput(f"{where}: variables are written NAME=value, one a line.")
         found[key.strip()] = value.strip()
     return found
 
@@ -96,10 +101,6 @@ class ScriptForm(forms.Form):
 
     def say(self, problem: BadInput) -> None:
         """Put each thing that is wrong beside the field that holds it."""
-        for one in problem.all:
-            self.place(one)
-
-    def place(self, problem: str) -> None:
         raise NotImplementedError
 
     def script(self) -> str:
@@ -155,7 +156,9 @@ class RecipeForm(ScriptForm):
         told = {key: sent[key].strip() for key in ("name", "repeats", "seed") if sent[key].strip()}
         told |= {"script": sent["script_name"].strip(), "kind": sent["kind"] or "contrast"}
         filled = [row for row in self.rows if not row.is_empty()]
-        told["environments"] = [row.document(each, is_contrast=is_contrast) for row in filled]
+        told["environments"] = [
+            row.document(each, place=place, is_contrast=is_contrast) for place, row in enumerate(filled, 1)
+        ]
         told |= {"oracle": self._oracle()} if is_contrast else self._compared()
         usual = self.start.limits.document()
         told["limits"] = usual | {key: sent[key].strip() for key in LIMITS if sent[key].strip()}
@@ -176,11 +179,13 @@ class RecipeForm(ScriptForm):
         sent = self.cleaned_data
         return {key: sent[key].strip() for key in ("compare", "metric", "tolerance") if sent[key].strip()}
 
-    def place(self, problem: str) -> None:
-        if row := self._row_of(problem):
-            row.add_error(key_of(problem, row.fields, "name"), problem)
-            return
-        self.add_error(field_of(problem, self.fields), problem)
+    def say(self, problem: BadInput) -> None:
+        placed = [(self._row_of(one), one) for one in problem.all]  # first: an error takes its field's value away
+        for row, one in placed:
+            if row:
+                row.add_error(key_of(one, row.fields, "name"), one)
+            else:
+                self.add_error(field_of(one, self.fields), one)
 
     def _row_of(self, problem: str) -> EnvironmentForm | None:
         filled = [row for row in self.rows if not row.is_empty()]
@@ -221,9 +226,10 @@ class YamlForm(ScriptForm):
     def recipe(self) -> recipes.Recipe:
         return recipes.read(self.cleaned_data["yaml"])
 
-    def place(self, problem: str) -> None:
-        place = field_of(problem, {})
-        self.add_error(place if place in ("script_text", "why") else "yaml", problem)
+    def say(self, problem: BadInput) -> None:
+        for one in problem.all:
+            place = field_of(one, {})
+            self.add_error(place if place in ("script_text", "why") else "yaml", one)
 
 
 def with_files(sent: QueryDict, files: Mapping[str, Any]) -> QueryDict:

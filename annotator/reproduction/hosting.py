@@ -2,12 +2,16 @@
 
 import logging
 import threading
-from dataclasses import dataclass, field
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
 
-from annotator.reproduction.ledger import Unreachable
+from annotator.reproduction import recipes
+from annotator.reproduction.ledger import Unreachable, Work
 from annotator.reproduction.remote import Remote
 from annotator.reproduction.running import carry_out
-from annotator.reproduction.workshop import KEPT_MB, Workshop
+from annotator.reproduction.workshop import KEPT_MB, SWEEP_EVERY, Workshop
+from annotator.web.errors import BadInput
 
 logger = logging.getLogger(__name__)
 LONGEST_PAUSE = 60.0
@@ -22,29 +26,76 @@ class Serving:
     workshop: Workshop
     stop: threading.Event
     pause: float = 2.0  # seconds between two questions where there was nothing to do
+    jobs: int = 1  # at once; a GPU has one in any case
     done: int = field(default=0)
+    swept: float = field(default_factory=time.monotonic)
+    held: dict[str, int] = field(default_factory=dict)  # MB that each run in hand may use
+    guard: threading.Lock = field(default_factory=threading.Lock)
 
-    def go_on(self) -> None:
+    def go_on(self, *, once: bool = False) -> None:
+        """So many jobs side by side; `once`: until there is nothing to do."""
+        self.workshop.sweep()
+        with ThreadPoolExecutor(self.jobs) as pool:
+            for line in as_completed([pool.submit(self._line, once) for _ in range(self.jobs)]):
+                try:
+                    line.result()
+                except BaseException:
+                    self.stop.set()  # the others end with it
+                    raise
+
+    def _line(self, once: bool) -> None:
         pause = self.pause
         while not self.stop.is_set():
             try:
                 worked = self.once()
                 pause = self.pause
             except Unreachable as problem:
+                if once:
+                    raise
                 logger.warning("%s; asking again in %.0f s", problem, pause)
                 worked, pause = False, min(2 * pause, LONGEST_PAUSE)
+            if once and not worked:
+                return
             if not worked:
-                self.stop.wait(pause)
+                self.sweep()
+                self.stop.wait(pause * self.jobs)
+
+    def sweep(self) -> None:
+        """Now and then: what killed hosts of this machine left running."""
+        if time.monotonic() - self.swept >= SWEEP_EVERY:
+            self.swept = time.monotonic()
+            self.workshop.sweep()
 
     def once(self) -> bool:
         """Claim a run and carry it out; False where there was none."""
-        work = self.remote.claim(self.workshop.can())
+        work = self._claimed()
         if work is None:
             return False
-        logger.info("%s, %s: begun", work.recipe.get("name"), work.environment)
-        counted = carry_out(work, self.remote, self.workshop, stop=self.stop)
-        logger.info("%s, %s: %s", work.recipe.get("name"), work.environment, "done" if counted else "no longer wanted")
-        self.done += 1
+        name = f"{work.recipe.get('name')}, {work.environment}"
+        logger.info("%s: begun", name)
+        try:
+            counted = carry_out(work, self.remote, self.workshop, stop=self.stop)
+        finally:
+            with self.guard:
+                del self.held[work.run]
+                self.done += 1
+        logger.info("%s: %s", name, "done" if counted else "no longer wanted")
         if self.done % TIDY_EVERY == 0:
             self.workshop.environments.prune(keep_mb=KEPT_MB)
         return True
+
+    def _claimed(self) -> Work | None:
+        """One at a time, so that together they stay within the memory of the machine."""
+        with self.guard:
+            work = self.remote.claim(replace(self.workshop.can(), memory_held_mb=sum(self.held.values())))
+            if work is not None:
+                self.held[work.run] = memory_of(work)
+            return work
+
+
+def memory_of(work: Work) -> int:
+    """That it may use, in MB; none where the recipe cannot be read, which ends it at once."""
+    try:
+        return recipes.from_document(work.recipe).limits.memory_mb
+    except BadInput:
+        return 0

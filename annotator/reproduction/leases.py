@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotator.clients.sandboxes.images import is_pinned
 from annotator.reproduction.ledger import LONGEST_PIECE, MOST_PIECES, Piece, Result, Used, Work, cut
-from annotator.reproduction.matching import Can, Needs, against
+from annotator.reproduction.matching import Can, Needs, against, has_room
 from annotator.reproduction.models import Environment, Host, Log, Run
 from annotator.reproduction.recipe_parts import limits
 from annotator.reproduction.recipes import digest_of
@@ -92,7 +92,8 @@ def claim_next(host: Host, can: Can) -> Work | None:
     """The oldest run of the host's study that it can take; and the host was heard of."""
     Host.objects.filter(pk=host.pk).update(can=can.document(), seen_at=timezone.now())
     for run in waiting_for(host.study_id):
-        if against(Needs(**run.needs), can) is None and (work := claim(run.pk, host=host)):
+        needs = Needs(**run.needs)
+        if against(needs, can) is None and has_room(needs, can) and (work := claim(run.pk, host=host)):
             return work
     return None
 

@@ -41,6 +41,7 @@ class Can:
 
     pythons: Sequence[str] = ()  # exact versions: 3.8.18
     memory_mb: int = 0
+    memory_held_mb: int = 0  # that runs there may use now
     gpu_free_mb: Sequence[int] = ()  # of each device that no job holds
     gpus: int = 0  # devices in all
     runners: Mapping[str, str] = field(default_factory=dict)  # by name: empty, or why it does not work here
@@ -94,6 +95,11 @@ def against(needs: Needs, can: Can) -> Against | None:
         said = f"It may use {needs.memory_mb:,} MB, and this machine has {can.memory_mb:,} MB: lower limits.memory_mb."
         return Against(outcome="refused", said=said)
     return None
+
+
+def has_room(needs: Needs, can: Can) -> bool:
+    """Beside what runs there now; where a machine does not tell its memory, always."""
+    return not can.memory_mb or needs.memory_mb <= can.memory_mb - can.memory_held_mb
 
 
 def runner_for(needs: Needs, can: Can) -> str | None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from annotator.collection.models import Item, Link
+from annotator.collection.models import ChangedFile, Item, Link
 from annotator.reproduction import recipes
 from annotator.sampling.models import Bug
 
@@ -21,6 +21,12 @@ DISTRIBUTIONS = {  # where the package is called otherwise than its repository
 NUMBER = r"(?P<version>\d+\.\d+(?:\.\d+)?)"
 AFTER = r"(?:\s*(?:/python)?\s*(?:version)?\s*(?:is|:|==|=|@|-|/)?\s*v?)"
 PYTHON = re.compile(rf"\bpython{AFTER}(?P<version>[23]\.\d{{1,2}})\b", re.IGNORECASE)
+NOTES = re.compile(  # a file of release notes that is called by its version: doc/source/whatsnew/v1.3.2.rst
+    r"(?:^|/)[\w.-]{0,40}(?:whats_?new|release|change|history|news)[\w.-]{0,40}/(?:[\w-]{1,40}/)?"
+    r"v?(?P<version>\d+\.\d+(?:\.\d+)?)(?:[-_.][a-z]{1,20})?\.(?:rst|md|txt)",
+    re.IGNORECASE,
+)
+MOST_FILES = 500
 SCRIPT = "repro.py"
 USUAL_PYTHON = "3.11"
 
@@ -43,7 +49,7 @@ def propose(bug: Bug) -> Proposal:
         "name": (item.title or item.reference)[:200].strip() or f"bug {bug.number}",
         "script": SCRIPT,
         "environments": [
-            _environment("buggy", python, _pinned(distribution, buggy), "bug"),
+            _environment("buggy", python, _buggy(distribution, buggy, fixed), "bug"),
             _environment("fixed", python, _pinned(distribution, fixed), "no_bug"),
         ],
         "oracle": {"stdout_matches": "write here what the bug looks like"},
@@ -62,6 +68,11 @@ def _environment(name: str, python: str, requirement: str, expect: str) -> dict[
 
 def _pinned(distribution: str, version: str) -> str:
     return f"{distribution}=={version}" if distribution and version else distribution
+
+
+def _buggy(distribution: str, buggy: str, fixed: str) -> str:
+    """The version that is named; else the newest before the fix."""
+    return f"{distribution}<{fixed}" if distribution and fixed and not buggy else _pinned(distribution, buggy)
 
 
 def distribution_of(repository: str) -> str:
@@ -94,17 +105,27 @@ def first(pattern: "re.Pattern[str]", texts: Sequence[str]) -> str:
 
 
 def released_after(item: Item, distribution: str, buggy: str) -> str:
-    """The version that the pull request's own labels or title give beside the buggy one: `backport 1.19.0`."""
+    """The version that the pull request's own labels or title give beside the buggy one, as in `backport 1.19.0`; else
+    that of the release notes which it writes. A copy holds neither milestone nor merge commit.
+    """
     told = " ".join([item.title, *map(str, item.labels)])
     found = re.findall(r"(?<![\w.])v?(\d+\.\d+(?:\.\d+)?)(?![\w.]*\d)", told)
-    return next((version for version in found if version != buggy), "")
+    return next((version for version in [*found, *_noted(item)] if version != buggy), "")
+
+
+def _noted(item: Item) -> list[str]:
+    paths = ChangedFile.objects.filter(item=item).order_by("position").values_list("path", flat=True)[:MOST_FILES]
+    return [found["version"] for path in paths if (found := NOTES.search(path[:400]))]
 
 
 def _unknown(distribution: str, *, buggy: str, fixed: str, python: str, item: Item) -> Iterator[str]:
     if not distribution:
         yield "Which package to install: the item names no repository of one."
     elif not buggy:
-        yield f"A version of {distribution} that has the bug: none is named in the item or in an issue that it closes."
+        instead = f" The newest before {fixed} stands in for it." if fixed else ""
+        yield (
+            f"A version of {distribution} that has the bug: none is named in the item or in an issue that it closes.{instead}"
+        )
     if distribution and not fixed:
         merged = f", merged on {item.merged_at:%Y-%m-%d}" if item.merged_at else ""
         yield f"The first version of {distribution} with the fix{merged}: without one the newest is installed."

@@ -4,6 +4,7 @@ While an open round holds a bug, its reproduction is seen by leads and adjudicat
 where the protocol puts reproduction before labelling, by every member.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ from annotator.accounts.models import User
 from annotator.labeling.models import Assignment, Round, RoundBug
 from annotator.reproduction import recipes
 from annotator.reproduction.models import Host, Log, Recipe, RecipeQuerySet, Run, Series
-from annotator.reproduction.verdicts import Try, Verdict, judge
+from annotator.reproduction.verdicts import REPRODUCED, WAITING, Try, Verdict, judge, judge_contrast
 from annotator.sampling.models import Bug
 from annotator.studies.models import Role, Study
 from annotator.studies.protocol import protocol_of
@@ -122,6 +123,47 @@ def latest_told(listed: Sequence[Recipe]) -> dict[tuple[int, int], Told]:
         ids[study, number] = pk
     found = {one.series.pk: one for one in series_told(Series.objects.filter(pk__in=ids.values()))}
     return {key: found[pk] for key, pk in ids.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The recipes of a study that somebody sees, in numbers: by the latest series of each."""
+
+    recipes: int
+    reproduced: int
+    waiting: int  # whose runs are not through yet
+    never_run: int
+
+
+def standing(study: Study, viewer: User, roles: Iterable[str]) -> Standing:
+    """Of contrasts the outcomes alone are read; a differential compares what its runs gave."""
+    visible = recipes_visible_to(study, viewer, roles).order_by()
+    rows = Series.objects.filter(recipe__in=visible).order_by("asked_at", "pk")
+    latest = dict(rows.values_list("recipe__number", "pk"))
+    found = verdicts_of(latest.values())
+    recipes_there = visible.current().count()
+    return Standing(
+        recipes=recipes_there,
+        reproduced=sum(one == REPRODUCED for one in found),
+        waiting=sum(one == WAITING for one in found),
+        never_run=recipes_there - len(latest),
+    )
+
+
+def verdicts_of(series: Iterable[int]) -> list[str]:
+    """The word of each, in no order."""
+    expected: dict[int, dict[str, str]] = defaultdict(dict)
+    tries: dict[int, dict[str, list[Try]]] = defaultdict(lambda: defaultdict(list))
+    runs = Run.objects.filter(series__in=list(series)).order_by("series", "position", "repeat")
+    for pk, name, expects, outcome, state, voided in runs.values_list(
+        "series", "environment", "expects", "outcome", "state", "voided_at"
+    ):
+        expected[pk][name] = expects
+        if state != Run.State.CANCELLED and voided is None:
+            tries[pk][name].append(Try(outcome=outcome))
+    compared = [pk for pk, names in expected.items() if not any(names.values())]
+    contrasts = [judge_contrast(names, tries[pk]).verdict for pk, names in expected.items() if any(names.values())]
+    return contrasts + [one.verdict.verdict for one in series_told(Series.objects.filter(pk__in=compared))]
 
 
 def log_after(run: Run, sequence: int, *, most: int = 500) -> list[Log]:

@@ -93,27 +93,33 @@ def from_document(raw: Any) -> Recipe:
     top, each = part.mapping(raw, "The recipe", TOP), Gathering()
     kind = each(part.choice, top, "kind", KINDS)
     is_differential = kind == "differential"
-    repository, number = each(_bug, top.get("bug")) or ("", None)
+    named = each(_bug, top.get("bug"))
     environments = each(_environments, top, is_differential=is_differential)
-    compare, metric = (each(_compared, top) if is_differential else None) or ("", "")
+    compared = each(_compared, top) if is_differential else ("", "")
     each(_refuse_foreign, top, is_differential=is_differential)
-    found = Recipe(
-        name=each(part.line, top, "name", limit=200),
-        script=each(_script, top),
+    name = each(part.line, top, "name", limit=200)
+    script = each(_script, top)
+    oracle = None if is_differential else each(part.oracle, top.get("oracle"))
+    tolerance = each(part.number, top, "tolerance", least=0.0, default=0.0)
+    repeats = each(part.whole, top, "repeats", least=1, most=MOST_REPEATS, default=3)
+    seed = each(part.whole, top, "seed", least=0, most=LARGEST_SEED - MOST_REPEATS, default=1)
+    limits = each(part.limits, top.get("limits"))
+    each.refuse()
+    return Recipe(
+        name=name,
+        script=script,
         environments=environments,
         kind=kind,
-        repository=repository,
-        number=number,
-        oracle=None if is_differential else each(part.oracle, top.get("oracle")),
-        compare=compare,
-        metric=metric,
-        tolerance=each(part.number, top, "tolerance", least=0.0, default=0.0),
-        repeats=each(part.whole, top, "repeats", least=1, most=MOST_REPEATS, default=3),
-        seed=each(part.whole, top, "seed", least=0, most=LARGEST_SEED - MOST_REPEATS, default=1),
-        limits=each(part.limits, top.get("limits")),
+        repository=named[0],
+        number=named[1],
+        oracle=oracle,
+        compare=compared[0],
+        metric=compared[1],
+        tolerance=tolerance,
+        repeats=repeats,
+        seed=seed,
+        limits=limits,
     )
-    each.refuse()
-    return found
 
 
 def digest(document: Mapping[str, Any], script: str) -> str:

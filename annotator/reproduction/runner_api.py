@@ -27,6 +27,9 @@ class CanShape(serializers.Serializer[Any]):
 
     pythons = serializers.ListField(child=serializers.CharField(max_length=20), max_length=100)
     memory_mb = serializers.IntegerField(min_value=0, max_value=MOST_MB)
+    memory_held_mb = serializers.IntegerField(
+        min_value=0, max_value=MOST_MB, default=0, help_text="that runs there may use now"
+    )
     gpus = serializers.IntegerField(min_value=0, max_value=100)
     gpu_free_mb = serializers.ListField(child=serializers.IntegerField(min_value=0, max_value=MOST_MB), max_length=100)
     runners = serializers.DictField(

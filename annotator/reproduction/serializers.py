@@ -175,15 +175,15 @@ class LogShape(serializers.Serializer[Any]):
     pieces = PieceShape(many=True)
 
 
-class LineShape(serializers.Serializer[Any]):
+class LogLineShape(serializers.Serializer[Any]):
     number = serializers.IntegerField()
     is_error = serializers.BooleanField()
     text = serializers.CharField()
 
 
-class LinesShape(serializers.Serializer[Any]):
+class LogLinesShape(serializers.Serializer[Any]):
     total = serializers.IntegerField(help_text="lines in all")
-    lines = LineShape(many=True)
+    lines = LogLineShape(many=True)
 
 
 # --- hosts

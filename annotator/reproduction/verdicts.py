@@ -66,7 +66,12 @@ def judge(recipe: Recipe, tries: Mapping[str, Sequence[Try]]) -> Verdict:
     """The verdict over all environments of the recipe; `tries` by environment."""
     if recipe.is_differential:
         return _differential(recipe, tries)
-    sums = tuple(_sum(one.name, one.expect, tries.get(one.name, ())) for one in recipe.environments)
+    return judge_contrast({one.name: one.expect for one in recipe.environments}, tries)
+
+
+def judge_contrast(expected: Mapping[str, str], tries: Mapping[str, Sequence[Try]]) -> Verdict:
+    """By what is expected of each environment."""
+    sums = tuple(_sum(name, expects, tries.get(name, ())) for name, expects in expected.items())
     verdict, said = _word(sums, tries)
     return Verdict(verdict=verdict, said=said, environments=sums)
 

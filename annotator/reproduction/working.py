@@ -13,7 +13,7 @@ from annotator.reproduction.matching import Against, Can, Needs, against
 from annotator.reproduction.models import Host, Run
 from annotator.reproduction.rows import Rows
 from annotator.reproduction.running import carry_out
-from annotator.reproduction.workshop import KEPT_MB, Workshop, workshop
+from annotator.reproduction.workshop import KEPT_MB, SWEEP_EVERY, Workshop, workshop
 
 logger = logging.getLogger(__name__)
 TIDY_EVERY = 3600.0
@@ -63,6 +63,26 @@ def is_for_others(run: Run, needs: Needs, reason: Against) -> bool:
         return True
     hosts = Host.objects.present().filter(study=run.series.recipe.study_id)
     return any(against(needs, Can.of(host.can)) is None for host in hosts if queries.is_present(host))
+
+
+class Sweeping(threading.Thread):
+    """What a killed worker of this machine left running is ended when the next one starts, and while any other lives."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sweeping", daemon=True)
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        while True:
+            try:
+                here().sweep()
+            except Exception:
+                logger.exception("what killed workers left could not be looked for")
+            if self.over.wait(SWEEP_EVERY):
+                return
+
+    def stop(self) -> None:
+        self.over.set()
 
 
 _tidied = [time.monotonic()]

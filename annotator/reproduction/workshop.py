@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, SLURM, Can, 
 MB = 1024 * 1024
 TRIAL = Job(name="trial", command=("true",), limits=Limits(memory_mb=64))
 KEPT_MB = 20_000.0  # of environments
+SWEEP_EVERY = 60.0  # seconds
 STALE = 60.0  # seconds after which sandboxes are tried again
 
 
@@ -91,6 +92,12 @@ class Workshop:
             return self.sandboxes[name]
         wanted = needs.runner or (DOCKER if needs.image else LOCAL)
         raise Refused(can.runners.get(wanted) or f"the runner {wanted} is not set up on this machine")
+
+    def sweep(self) -> None:
+        """End what killed workers of this machine left in the hands of a container engine or of Slurm."""
+        for one in self.sandboxes.values():
+            with suppress(Refused):  # it is not here, or does not answer: the next time is soon
+                one.sweep()
 
     def environments_with(self, sandbox: Sandbox) -> Environments:
         """Set-up commands run where the script will."""

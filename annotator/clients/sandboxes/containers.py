@@ -4,6 +4,8 @@ With an image the script runs in that; without one in an empty image onto which 
 bound read-only, so that environments built here work inside as they do under bubblewrap.
 """
 
+import math
+import os
 import secrets
 import tempfile
 from collections.abc import Iterator
@@ -31,6 +33,7 @@ BEGIN = f'mkdir -m 777 {WORK} && cp -R /job/. {WORK} && chmod -R a+rw {WORK} && 
 OWN = 2  # the shell, and the step into the container
 SHARED_MB = 64
 MB = 1024 * 1024
+SLACK = 60
 
 
 @dataclass(kw_only=True)
@@ -45,6 +48,9 @@ class Containers:
         self.engine.refuse_weak(gpus=bool(job.devices))
         if said := trial(self.engine, self.engine.line):
             raise Refused(said)
+
+    def sweep(self) -> None:
+        self.engine.sweep()
 
     def pinned(self, image: str) -> str:
         return self.engine.pinned(image)
@@ -117,6 +123,7 @@ class Containers:
             f"--pids-limit={limits.processes + OWN}",
             f"--ulimit=nofile={OPEN_FILES}:{OPEN_FILES}",
             "--ulimit=core=0",
+            f"--ulimit=cpu={_most_cpu(limits)}",
         ]
         line += [
             f"--shm-size={shared}m",
@@ -172,6 +179,11 @@ class Use:
         self.most = max(self.most, self.group.held_mb())
         self.cpu = max(self.cpu or 0.0, self.group.cpu_seconds() or 0.0)
         return self.group.was_full()
+
+
+def _most_cpu(limits: Limits) -> int:
+    """Seconds of each process: more than it can have in its time, so that it bounds a container that nobody watches."""
+    return (math.ceil(limits.seconds) + SLACK) * (os.cpu_count() or 1)
 
 
 def _variables(job: Job) -> dict[str, str]:

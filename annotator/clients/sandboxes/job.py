@@ -79,6 +79,9 @@ class Sandbox(Protocol):
     def check(self, job: Job) -> None:
         """Raise Refused where this host cannot hold such a job to its limits."""
 
+    def sweep(self) -> None:
+        """End what killed workers left to somebody else to run. Raises Refused where that cannot be asked."""
+
     def pinned(self, image: str) -> str:
         """The image by its digest, wherever its name leads to later; fetched if need be. Raises Refused."""
 

@@ -9,6 +9,7 @@ from annotator.labeling.actions import skip
 from annotator.labeling.models import Assignment
 from annotator.overview.rounds.closing import close_round
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
+from tests.factories.reproduction import end_all, make_recipe, make_series
 
 SAME = {"cause": "type", "stage": "training"}
 OTHER = {"cause": "api", "stage": "training"}
@@ -148,3 +149,22 @@ def test_the_number_of_queries_does_not_grow_with_the_rounds(client, study, bugs
     for _ in range(3):
         close_round(round_=make_round(study, bugs=bugs[:1], raters=[alice, bob], by=lee), by=lee)
     assert [take(address) for address in ("/frameworks/", "/frameworks/rounds/", "/frameworks/agreement/")] == few
+
+
+def test_reproduction_counts_recipes_reproduced_and_waiting(client, study, bugs, ada, lee):
+    tiles = {tile.label: tile for tile in page(client, lee).context["strip"]}
+    assert [*tiles][5:7] == ["Adjudication", "Reproduction"]
+    assert (tiles["Reproduction"].figure, tiles["Reproduction"].text) == ("–", "no recipes")
+    end_all(make_series(bugs[0], ada), buggy="bug", fixed="no_bug")
+    end_all(make_series(bugs[1], ada), buggy="bug", fixed="bug")
+    make_series(bugs[2], ada)
+    make_recipe(bugs[3], ada)
+    tile = {tile.label: tile for tile in page(client, lee).context["strip"]}["Reproduction"]
+    assert (tile.figure, tile.text, tile.waiting) == ("1", "of 4 recipes reproduced", 1)
+    assert (tile.done, tile.total, tile.url) == (2, 4, "/frameworks/reproduction/")
+
+
+def test_recipes_of_an_open_rounds_bugs_are_counted_for_who_may_see_them(client, main_round, bugs, ada, alice):
+    end_all(make_series(bugs[0], ada), buggy="bug", fixed="no_bug")
+    seen = [{tile.label: tile for tile in page(client, who).context["strip"]}["Reproduction"] for who in (ada, alice)]
+    assert [tile.figure for tile in seen] == ["1", "–"]

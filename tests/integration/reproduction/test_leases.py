@@ -197,6 +197,13 @@ def test_a_host_that_cannot_gets_nothing(study, series, lee, can):
     assert leases.claim_next(host, can) is None
 
 
+def test_a_host_gets_what_has_room_beside_what_it_has_in_hand(study, series, lee):
+    host = hosts.add_host(study=study, name="box-1", by=lee)[0]
+    can = {"pythons": [VERSION], "memory_mb": 1000, "runners": {"local": ""}}  # a run may use 512
+    assert leases.claim_next(host, Can(**can, memory_held_mb=489)) is None
+    assert leases.claim_next(host, Can(**can, memory_held_mb=488))
+
+
 def test_another_studys_runs_are_not_there_for_a_host(series, lee):
     from tests.factories import StudyFactory
 

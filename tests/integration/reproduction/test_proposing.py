@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotator.collection.models import Item, ItemText, Link, Repository
+from annotator.collection.models import ChangedFile, Item, ItemText, Link, Repository
 from annotator.reproduction import recipes
 from annotator.reproduction.proposing import distribution_of, propose
 
@@ -40,6 +40,39 @@ def test_a_label_names_the_version_with_the_fix(bug):
     recipe, unknown = of(bug)
     assert recipe.environments[1].requirements == ("numpy==1.19.0",)
     assert any("A version of numpy that has the bug" in line for line in unknown)
+    assert recipe.environments[0].requirements == ("numpy<1.19.0",)
+
+
+@pytest.mark.parametrize(
+    ("path", "version"),
+    [
+        ("doc/source/whatsnew/v1.3.2.rst", "1.3.2"),
+        ("doc/whats_new/v0.24.rst", "0.24"),
+        ("doc/source/release/1.19.0-notes.rst", "1.19.0"),
+        ("docs/releases/2.4.md", "2.4"),
+        ("RELEASE.md", ""),
+        ("numpy/core/v1.2.rst", ""),
+        ("doc/release/upcoming_changes/14924.change.rst", ""),
+    ],
+)
+def test_release_notes_that_it_writes_name_the_version_with_the_fix(bug, path, version):
+    ChangedFile.objects.create(item=bug.item, position=1, path="numpy/random/mtrand.pyx")
+    ChangedFile.objects.create(item=bug.item, position=2, path=path)
+    recipe, unknown = of(bug)
+    buggy, fixed = recipe.environments
+    if not version:
+        assert (buggy.requirements, fixed.requirements) == (("numpy",), ("numpy",))
+        return
+    assert (buggy.requirements, fixed.requirements) == ((f"numpy<{version}",), (f"numpy=={version}",))
+    assert any(f"The newest before {version} stands in for it." in line for line in unknown)
+    assert not any("with the fix" in line for line in unknown)
+
+
+def test_a_version_that_somebody_names_comes_before_release_notes(bug):
+    Item.objects.filter(pk=bug.item_id).update(labels=["backport 1.18.5"])
+    bug.item.refresh_from_db()
+    ChangedFile.objects.create(item=bug.item, position=1, path="doc/release/1.19.0-notes.rst")
+    assert of(bug)[0].environments[1].requirements == ("numpy==1.18.5",)
 
 
 def test_without_anything_known_it_is_still_a_recipe(bugs):

@@ -12,6 +12,7 @@ import pytest
 
 from annotator.reproduction import hosts, leases, queries
 from annotator.reproduction.models import Run, Series
+from annotator.reproduction.workshop import memory_mb
 from tests.factories.reproduction import here, make_series
 from tests.integration.reproduction.test_running import processes_with
 
@@ -55,6 +56,18 @@ def test_a_host_carries_a_series_out(live_server, study, bugs, ada, key):
     assert told.verdict.verdict == "reproduced"
     assert {run.host.name for run in told.runs} == {"box-1"}
     assert [piece.text for piece in queries.log_after(told.runs[0], -1)] == ["NaN\n"]
+
+
+def test_it_has_several_runs_at_once_within_its_memory(live_server, study, bugs, ada, key):
+    series = make_series(bugs[0], ada, script=LONG, repeats=2, limits={"seconds": 800, "memory_mb": memory_mb() // 3})
+    host = started(live_server.url, key, "--jobs", "4", "--pause", "0.1")
+    wait_until(lambda: series.runs.filter(log__isnull=False).distinct().count() == 3)
+    assert series.runs.filter(state="running").count() == 3
+    assert series.runs.get(state="waiting")
+    host.send_signal(signal.SIGTERM)
+    _, said = host.communicate(timeout=60)
+    assert host.returncode == 0, said
+    assert series.runs.filter(state="waiting").count() == 4
 
 
 def test_told_to_stop_it_hands_its_run_back_and_leaves_nothing(live_server, study, bugs, ada, key):

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,8 +17,12 @@ import pytest
 from annotator.clients.sandboxes.containers import Containers
 from annotator.clients.sandboxes.engine import LABEL, Engine
 from annotator.clients.sandboxes.job import Refused
+from annotator.reproduction import working
+from annotator.reproduction.workshop import Workshop
+from tests.integration.environments.inside import refuse_told_places_in
 from tests.integration.sandboxes.left import eventually
 from tests.integration.sandboxes.running import job, python, run
+from tests.services.broker import broker
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = [pytest.mark.once, pytest.mark.xdist_group("engine")]
@@ -32,18 +38,73 @@ def test_no_container_stays(engine):
     assert left(engine) == []
 
 
-def test_container_of_a_killed_worker_is_removed_by_the_next(engine):
-    worker = """
+KILLED = """
 from annotator.clients.sandboxes.containers import Containers
 from annotator.clients.sandboxes.job import Job
-Containers().run(Job(name="killed", command=("sleep", "60")), heard=print, stopped=lambda: False)
+Containers().run(Job(name="killed", command=("sleep", "600")), heard=print, stopped=lambda: False)
 """
-    process = subprocess.Popen([sys.executable, "-c", worker], cwd=ROOT)
+
+
+def test_container_of_a_killed_worker_is_removed_by_the_next(engine):
+    leave_one(engine)
+    run(engine, "true")
+    assert left(engine) == []
+
+
+def leave_one(engine: Containers) -> None:
+    """Of a worker that is killed while its container runs."""
+    process = subprocess.Popen([sys.executable, "-c", KILLED], cwd=ROOT)
     assert eventually(lambda: any("killed" in name for name in names(engine)))
     process.kill()
     process.wait()
-    run(engine, "true")
-    assert left(engine) == []
+    assert any("killed" in name for name in names(engine))
+
+
+@contextmanager
+def started(line: list[str], **variables: str) -> Iterator[None]:
+    process = subprocess.Popen([sys.executable, *line], cwd=ROOT, env=os.environ | variables)
+    try:
+        yield
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_container_of_a_killed_worker_is_removed_when_a_worker_starts(engine, tmp_path):
+    leave_one(engine)
+    line = ["-m", "celery", "--skip-checks", "-A", "annotator", "worker", "-P", "threads", "-c", "1", "-Q", "nothing"]
+    with broker() as redis, started(line, REDIS_URL=redis, CONCORD_VAR=str(tmp_path)):
+        assert eventually(lambda: left(engine) == [])
+
+
+def test_container_of_a_killed_host_is_removed_when_a_host_starts(engine, tmp_path):
+    leave_one(engine)
+    (tmp_path / "key").write_text("cc_key")
+    line = ["manage.py", "run_host", "http://127.0.0.1:9", "--token-file", str(tmp_path / "key")]
+    with started(line, CONCORD_VAR=str(tmp_path)):
+        assert eventually(lambda: left(engine) == [])
+
+
+def test_a_worker_looks_again_and_again(engine, monkeypatch):
+    monkeypatch.setattr(working, "SWEEP_EVERY", 0.1)
+    monkeypatch.setattr(working, "here", lambda: Workshop(environments=None, sandboxes={"docker": engine}))
+    sweeping = working.Sweeping()
+    sweeping.start()
+    try:
+        leave_one(engine)
+        assert eventually(lambda: left(engine) == [])
+    finally:
+        sweeping.stop()
+        sweeping.join()
+
+
+def test_an_environment_tells_no_folder_of_the_machine(engine, tmp_path):
+    refuse_told_places_in(engine, tmp_path)
+
+
+def test_container_that_nobody_watches_is_bounded_in_processor_time(engine):
+    ended = run(engine, "sh", "-c", "ulimit -t", seconds=7)
+    assert ended.stdout.decode().strip() == str(67 * os.cpu_count())
 
 
 def names(engine: Containers) -> list[str]:

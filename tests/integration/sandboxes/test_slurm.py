@@ -15,6 +15,7 @@ import pytest
 
 from annotator.clients.sandboxes.job import How, Refused, Stream
 from annotator.clients.sandboxes.slurm import Lost, Slurm
+from tests.integration.environments.inside import refuse_told_places_in
 from tests.integration.sandboxes.left import eventually, running
 from tests.integration.sandboxes.running import job, python, run, told
 from tests.services import slurm as clusters
@@ -41,6 +42,10 @@ def sandbox(cluster, tmp_path):
 def queue(cluster) -> list[dict]:
     jobs = json.loads(cluster.ask("squeue", "--json"))["jobs"]
     return [one for one in jobs if one["job_state"] in ("PENDING", "RUNNING")]
+
+
+def test_an_environment_tells_no_folder_of_the_machine(sandbox, tmp_path):
+    refuse_told_places_in(sandbox, tmp_path)
 
 
 def test_output_exit_code_and_use_come_back(sandbox):

@@ -17,6 +17,8 @@ from annotator.reproduction.workshop import workshop
 from annotator.web.command import Command as Base
 from annotator.web.errors import BadInput
 
+MOST_JOBS = 64
+
 
 class Command(Base):
     help = "Take runs of a study from the platform at URL and carry them out here, until SIGTERM or Ctrl-C."
@@ -27,9 +29,14 @@ class Command(Base):
         parser.add_argument("--runner", choices=RUNNERS, action="append", default=[], help="what may contain scripts")
         parser.add_argument("--environments", metavar="DIR", help="where built environments are kept")
         parser.add_argument("--pause", type=float, default=2.0, metavar="SECONDS", help="between two questions")
+        parser.add_argument(
+            "--jobs", type=int, default=1, metavar="N", help="runs at once, within this machine's memory"
+        )
         parser.add_argument("--once", action="store_true", help="stop when there is nothing to do")
 
     def answer(self, **options: Any) -> Any:
+        if not 1 <= options["jobs"] <= MOST_JOBS:
+            raise BadInput(f"--jobs is a number from 1 to {MOST_JOBS}.")
         key = read_key(Path(options["token_file"]))
         place = workshop(
             Path(options["environments"] or settings.VAR_DIR / "environments").absolute(), runners=options["runner"]
@@ -42,23 +49,16 @@ class Command(Base):
         stop = threading.Event()
         for how in (signal.SIGTERM, signal.SIGINT):
             signal.signal(how, lambda *_: stop.set())
-        serving = Serving(remote=remote, workshop=place, stop=stop, pause=max(0.1, options["pause"]))
+        pause, jobs = max(0.1, options["pause"]), options["jobs"]
+        serving = Serving(remote=remote, workshop=place, stop=stop, pause=pause, jobs=jobs)
         try:
-            serve(serving, once=options["once"])
+            serving.go_on(once=options["once"])
         except NotAllowed as problem:
             raise BadInput(f"The platform does not take the key: {problem}") from None
         return {"done": serving.done}
 
     def show(self, result: dict[str, Any]) -> None:
         self.stdout.write(f"Stopped after {result['done']} runs.")
-
-
-def serve(serving: Serving, *, once: bool) -> None:
-    if not once:
-        serving.go_on()
-        return
-    while not serving.stop.is_set() and serving.once():
-        continue
 
 
 def connected(url: str, key: str) -> Remote:
