@@ -44,6 +44,15 @@ def queue(cluster) -> list[dict]:
     return [one for one in jobs if one["job_state"] in ("PENDING", "RUNNING")]
 
 
+@pytest.mark.parametrize("said", ["", "echo no such cluster >&2; exit 1", "echo '{'"])
+def test_without_a_cluster_there_is_nothing_to_sweep(tmp_path, monkeypatch, said):
+    if said:
+        (tmp_path / "squeue").write_text(f"#!/bin/sh\n{said}\n")
+        (tmp_path / "squeue").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    Slurm(folder=tmp_path).sweep()
+
+
 def test_an_environment_tells_no_folder_of_the_machine(sandbox, tmp_path):
     refuse_told_places_in(sandbox, tmp_path)
 
