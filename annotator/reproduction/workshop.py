@@ -17,6 +17,7 @@ from annotator.clients.sandboxes.containers import Containers
 from annotator.clients.sandboxes.job import Job, Limits, Refused, Sandbox
 from annotator.clients.sandboxes.slurm import Slurm
 from annotator.reproduction.matching import DOCKER, LOCAL, RUNNERS, SLURM, Can, Needs, runner_for
+from annotator.reproduction.placeless import placeless
 
 MB = 1024 * 1024
 TRIAL = Job(name="trial", command=("true",), limits=Limits(memory_mb=64))
@@ -81,7 +82,9 @@ class Workshop:
     def reasons(self) -> dict[str, str]:
         """By runner: empty where it works here, else why not. Asked anew after a minute."""
         if time.monotonic() - self.asked.get("at", -STALE) >= STALE:
-            self.asked.update(at=time.monotonic(), told={name: _why_not(one) for name, one in self.sandboxes.items()})
+            own = self.environments.folder
+            told = {name: placeless(_why_not(one), own=own) for name, one in self.sandboxes.items()}
+            self.asked.update(at=time.monotonic(), told=told)
         return dict(self.asked["told"])
 
     def sandbox_for(self, needs: Needs) -> Sandbox:

@@ -7,7 +7,7 @@ from annotator.clients.environments.spec import Spec
 from annotator.clients.environments.store import Environments
 from annotator.clients.sandboxes.bubblewrap import Bubblewrap
 from annotator.reproduction.foreground import Reproduction
-from annotator.reproduction.workshop import Workshop
+from annotator.reproduction.workshop import Workshop, workshop
 from tests.factories.reproduction import recipe
 from tests.integration.environments.inside import inside, refuse_told_places
 
@@ -49,10 +49,11 @@ def test_what_kept_a_run_from_its_environment_tells_none_either(tmp_path, change
 
 def test_a_sandbox_that_is_refused_tells_none(tmp_path, monkeypatch):
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine.sock")
-    from annotator.reproduction.workshop import workshop
-
-    said = run_in(workshop(tmp_path / "kept", runners=("docker",)))
+    place = workshop(tmp_path / "kept", runners=("docker",))
+    said = run_in(place)
     assert said.startswith("No sandbox") and str(tmp_path) not in said
+    (why,) = place.can().runners.values()  # which a worker tells of a run that it cannot take, and a host of itself
+    assert "…/engine.sock" in why and str(tmp_path) not in why
 
 
 def run_in(place: Workshop, **changes) -> str:
