@@ -397,10 +397,11 @@ def test_command_refuses_in_one_line(closed, capsys, arguments, said):
 
 def test_sweep_wakes_for_those_that_nobody_was_woken_for(closed, lee, monkeypatch):
     from annotator.analysis import tasks
+    from annotator.web import wake
 
     row = actions.ask(study=closed, asked=asked(), by=lee)
     woken = []
-    monkeypatch.setattr(tasks, "wake", lambda task, *arguments: woken.append((task, *arguments)))
+    monkeypatch.setattr(wake, "wake", lambda task, *arguments, queue: woken.append((task, *arguments)))
     assert tasks.sweep() == 1
     assert woken == [("annotator.analysis.tasks.draw", row.pk)]
     assert tasks.draw(row.pk)
