@@ -1,7 +1,7 @@
 """Any table of a study of a million bugs: two raters, four facets. Prints as JSON the seconds of each.
 
 python -m bench.analysis [BUGS]: rows are written straight into the tables, as no study is ever brought in, since labels
-and not their way in are measured here.
+and not their way in are measured here. A database that holds them already is measured as it is.
 """
 
 import json
@@ -30,6 +30,7 @@ from annotator.overview import guards  # noqa: E402
 from annotator.studies.models import Membership, Role, Study  # noqa: E402
 from bench.seed import settle_statistics  # noqa: E402
 
+SLUG = "large"
 BUGS, REPOSITORIES, TIMES = 1_000_000, 4, 3
 FACETS = ("root_cause", "symptom", "stage", "level")
 TABLES: dict[str, tuple[str, dict[str, str]]] = {
@@ -48,7 +49,7 @@ TABLES: dict[str, tuple[str, dict[str, str]]] = {
 def main(bugs: int) -> dict[str, Any]:
     call_command("migrate", interactive=False, verbosity=0, skip_checks=True)
     started = time.perf_counter()
-    study = seed(bugs)
+    study = Study.objects.filter(slug=SLUG).first() or seed(bugs)
     told: dict[str, Any] = {"seed_s": time.perf_counter() - started}
     settle_statistics()
     for name, (kind, options) in TABLES.items():
@@ -66,7 +67,7 @@ def timed(study: Study, kind: str, options: dict[str, str]) -> float:
 def seed(bugs: int) -> Study:
     lead = User.objects.create_user("lead", password=None)
     raters = [User.objects.create_user(name, password=None) for name in ("alice", "bob")]
-    study = Study.objects.create(slug="large", title="A large study", created_by=lead)
+    study = Study.objects.create(slug=SLUG, title="A large study", created_by=lead)
     for rater in raters:
         Membership.objects.create(study=study, user=rater, role=Role.RATER)
     create_codebook(study=study, document=preset(MAIN), by=lead)

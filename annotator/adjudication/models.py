@@ -46,10 +46,11 @@ class Resolution(models.Model):
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="resolutions")
     bug = models.ForeignKey(Bug, on_delete=models.PROTECT, related_name="resolutions")
-    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+")
+    # facet and round are found by the indexes below
+    facet = models.ForeignKey(Facet, on_delete=models.PROTECT, related_name="+", db_index=False)
     slot = models.PositiveIntegerField(default=0)
     category = models.ForeignKey(Category, null=True, on_delete=models.PROTECT, related_name="+")
-    round = models.ForeignKey(Round, null=True, on_delete=models.PROTECT, related_name="resolutions")
+    round = models.ForeignKey(Round, null=True, on_delete=models.PROTECT, related_name="resolutions", db_index=False)
     source = models.CharField(max_length=11, choices=Source.choices)
     by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     reason = models.CharField(max_length=14, choices=Reason.choices, blank=True)
@@ -105,13 +106,14 @@ class Resolution(models.Model):
                 name="resolution_reason",
             ),
         ]
+        # Each holds all that a count reads, the fields of its condition too: SQLite would look them up in the rows.
         indexes = [
             models.Index(
-                fields=["study", "facet", "category", "bug"],
+                fields=["study", "facet", "bug", "category", "is_current", "is_stale"],
                 condition=Q(is_current=True, is_stale=False),
                 name="resolution_final",
             ),
-            models.Index(fields=["round", "facet"], condition=Q(is_current=True), name="resolution_round"),
+            models.Index(fields=["round", "facet", "source", "bug", "category"], name="resolution_by_source"),
         ]
 
     def __str__(self) -> str:

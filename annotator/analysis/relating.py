@@ -68,7 +68,8 @@ def trend(study: Study, asked: Asked) -> Sheet:
         for when in periods(sorted(dated))
         for code in codes
     ]
-    left = left_out(study, asked.labels, [question], reading.bugs(question))
+    bugs = reading.bugs(question) if question.is_many else n + undated
+    left = left_out(study, asked.labels, [question], bugs)
     return Sheet(
         kind=asked.kind,
         title=asked.title or f"{question.name} over time",

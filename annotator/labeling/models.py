@@ -195,7 +195,7 @@ class Assignment(models.Model):
         ]
         indexes = [
             models.Index(fields=["round", "rater", "state", "position"], name="assignment_next"),
-            models.Index(fields=["round", "bug", "state"], name="assignment_bug"),
+            models.Index(fields=["round", "bug", "state", "active_seconds"], name="assignment_bug"),
         ]
 
     def __str__(self) -> str:
@@ -240,7 +240,7 @@ class Answer(models.Model):
         ]
         indexes = [
             models.Index(
-                fields=["round", "facet", "rater", "bug", "category"],
+                fields=["round", "facet", "rater", "bug", "category", "is_current"],
                 condition=Q(is_current=True),
                 name="answer_pairs",
             ),
