@@ -76,8 +76,12 @@ def _pair(parts: list[Part], scale: Scale, pair: tuple[str, str]) -> tuple[Table
             continue
         first, second = (part.raters[name] for name in pair)
         count = part.counts.set_table if scale.is_many else part.counts.table
-        tables.append(count(part.scale, first, second))
-        excluded.update(part.counts.excluded_by(part.scale, first, second))
+        table = count(part.scale, first, second)
+        tables.append(table)
+        is_whole = table.n == part.counts.bugs  # nothing to look for
+        excluded.update(
+            part.counts.nothing_excluded if is_whole else part.counts.excluded_by(part.scale, first, second)
+        )
         is_assisted = is_assisted or bool(part.counts.assisted(part.scale) & {first, second})
     together = SetTable.pooled(tables) if scale.is_many else Table.pooled(tables)
     return together, Compared(pair, dict(excluded), is_assisted)

@@ -28,7 +28,8 @@ def contribute(path: str, make: Part) -> None:
 
 def documents_of(study: Study, options: Options, hide: Hide) -> dict[str, Any]:
     """By path, each to be written as JSON."""
-    parts = parts_of(study, hide)
+    pooled = agreement.pooled(study)
+    parts = parts_of(study, hide, pooled=pooled)
     return {
         "methods.json": [part.document() for part in parts],
         "checklist.json": checklist(parts),
@@ -36,7 +37,7 @@ def documents_of(study: Study, options: Options, hide: Hide) -> dict[str, Any]:
         "codebook.json": codebook(study),
         "protocol.json": protocol(study, hide),
         "agreement.json": hidden_entries(agreement.entries(study), hide),
-        "agreement-pooled.json": hidden_entries(agreement.pooled(study), hide),
+        "agreement-pooled.json": hidden_entries(pooled, hide),
         "tables.json": counts(study),
         **{path: make(study) for path, make in BESIDE.items()},
     }

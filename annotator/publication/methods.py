@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
+from django.db.models import Count, F, Q
 
 from annotator.adjudication.models import Dispute, Resolution
 from annotator.adjudication.queries import final_labels, final_rounds
 from annotator.agreement import queries as agreement
+from annotator.agreement.entries import Entry
 from annotator.agreement.gating import of_round
 from annotator.agreement.numbers import percent, short
 from annotator.analysis.formats import markdown_text
@@ -77,8 +78,8 @@ class Part:
         return {"name": self.name, "title": self.title, "text": self.text, "missing": list(self.missing)}
 
 
-def parts_of(study: Study, hide: Hide) -> list[Part]:
-    """`hide` gives the names under which people appear."""
+def parts_of(study: Study, hide: Hide, *, pooled: list[Entry] | None = None) -> list[Part]:
+    """`hide` gives the names under which people appear; `pooled` is the agreement of all rounds, where it is counted already."""
     return [
         queries_part(study),
         screening_part(study),
@@ -86,7 +87,7 @@ def parts_of(study: Study, hide: Hide) -> list[Part]:
         codebook_part(study),
         raters_part(study, hide),
         rounds_part(study),
-        agreement_part(study, hide),
+        agreement_part(agreement.pooled(study) if pooled is None else pooled, hide),
         disagreements_part(study, hide),
         reproduction_part(study),
         deviations_part(study),
@@ -217,8 +218,8 @@ def round_sentence(round_: Round) -> str:
 # --- how well they agreed, and what became of the rest
 
 
-def agreement_part(study: Study, hide: Hide) -> Part:
-    found = [entry for entry in agreement.pooled(study) if "fleiss" not in entry]
+def agreement_part(pooled: list[Entry], hide: Hide) -> Part:
+    found = [entry for entry in pooled if "fleiss" not in entry]
     sentences = tuple(kappa_sentence(entry, hide) for entry in found if entry["kappa"] is not None)
     missing = [
         f"Kappa of {entry['facet_name']}: {SENTENCES.get(entry['reason'], entry['reason'])}"
@@ -257,17 +258,18 @@ def disagreements_part(study: Study, hide: Hide) -> Part:
 def prevailed(study: Study, hide: Hide) -> Iterator[str]:
     """How often the settled label is the one a rater had given blind, of those that people settled."""
     settled = Resolution.objects.current().filter(study=study, is_stale=False, source__in=SETTLED)
-    given = Answer.objects.current().filter(round__in=final_rounds(study), facet__is_many=False)
-    of_bug = settled.filter(bug=OuterRef("bug"), facet=OuterRef("facet"), round=OuterRef("round"))
-    asked = given.filter(Exists(of_bug))
-    same = tally(asked.filter(Exists(of_bug.filter(category=OuterRef("category")))))
-    for name, n in sorted(tally(asked).items(), key=lambda pair: hide(pair[0])):
-        won = same.get(name, 0)
-        yield f"{hide(name)}'s blind answer prevailed in {won:,} of {n:,} ({percent(won / n)})."
-
-
-def tally(answers: "QuerySet[Answer]") -> dict[str, int]:
-    return dict(answers.order_by().values_list("rater__username").annotate(n=Count("pk")))
+    asked = settled.filter(
+        facet__is_many=False,
+        round__in=final_rounds(study),
+        bug__assignments__round=F("round"),
+        bug__assignments__answers__facet=F("facet"),
+        bug__assignments__answers__is_current=True,
+    )
+    same = Q(bug__assignments__answers__category=F("category"))
+    by_rater = asked.order_by().values_list("bug__assignments__rater__username")
+    found = by_rater.annotate(n=Count("pk"), won=Count("pk", filter=same))
+    for name, n, won in sorted((hide(name), n, won) for name, n, won in found):
+        yield f"{name}'s blind answer prevailed in {won:,} of {n:,} ({percent(won / n)})."
 
 
 def reproduction_part(study: Study) -> Part:
