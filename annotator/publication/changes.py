@@ -1,15 +1,16 @@
 """What is another since an earlier release: bugs, labels with their causes, names of categories. From the files alone."""
 
-import csv
 import io
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from itertools import groupby
-from typing import IO, Any
+from operator import itemgetter
+from typing import IO, Any, NamedTuple
 
 from annotator.publication.files import File
 from annotator.publication.keeping import opened
+from annotator.publication.recompute import records_in
 
 Row = dict[str, str]
 Source = Callable[[str], AbstractContextManager[IO[bytes] | None]]  # a path to its opened file; None: there is none
@@ -23,13 +24,13 @@ def in_storage(files: Iterable[File]) -> Source:
 
 def changes_between(old: Source, new: Source, *, since: int) -> dict[str, Any]:
     """`labels` lists the first of them, `counts` counts all."""
-    before, after = bugs_in(old), bugs_in(new)
+    added, gone, left = bugs_between(old, new)
     names: dict[str, dict[str, str]] = {}
     labels: list[dict[str, Any]] = []
     counts: Counter[str] = Counter()
-    for bug, was, now in side_by_side(old, new):
+    for bug, was, now in differing(old, new, "finals.csv"):
         note_names(names, was, now)
-        if bug not in before or bug not in after:
+        if bug in added or bug in gone:
             continue
         for change in changed_labels(was, now):
             counts[change["facet"]] += 1
@@ -37,40 +38,61 @@ def changes_between(old: Source, new: Source, *, since: int) -> dict[str, Any]:
                 labels.append({"bug": bug} | change)
     return {
         "since": since,
-        "bugs_added": sum(bug not in before for bug in after),
-        "bugs_gone": sum(bug not in after for bug in before),
-        "bugs_left": sorted(bug for bug, left in after.items() if left and bug in before and not before[bug]),
+        "bugs_added": len(added),
+        "bugs_gone": len(gone),
+        "bugs_left": left,
         "counts": dict(counts),
         "labels": labels,
         "names": list(names.values()),
     }
 
 
-def rows_in(source: Source, path: str) -> Iterator[Row]:
-    with source(path) as file:
-        if file is not None:
-            yield from csv.DictReader(io.TextIOWrapper(file, "utf-8", newline=""))
+def bugs_between(old: Source, new: Source) -> tuple[set[int], set[int], list[int]]:
+    """Those that came, those that are gone, and those that left the study meanwhile."""
+    added, gone, left = set(), set(), []
+    for bug, was, now in differing(old, new, "bugs.csv"):
+        if not was:
+            added.add(bug)
+        elif not now:
+            gone.add(bug)
+        elif now[0]["left"] and not was[0]["left"]:
+            left.append(bug)
+    return added, gone, left
 
 
-def bugs_in(source: Source) -> dict[int, str]:
-    """Number to why it left; empty while it is studied."""
-    return {int(row["bug"]): row["left"] for row in rows_in(source, "bugs.csv")}
-
-
-def side_by_side(old: Source, new: Source) -> Iterator[tuple[int, list[Row], list[Row]]]:
-    """Each bug's final labels then and now: both files are sorted by bug."""
-    one, other = (groupby(rows_in(source, "finals.csv"), key=lambda row: int(row["bug"])) for source in (old, new))
-    was, now = _next(one), _next(other)
+def differing(old: Source, new: Source, path: str) -> Iterator[tuple[int, list[Row], list[Row]]]:
+    """Bugs whose rows in a table are others now, with both: the files are sorted by bug, and read side by side."""
+    one, other = by_bug(old, path), by_bug(new, path)
+    was, now = next(one, None), next(other, None)
     while was or now:
-        bug = min(pair[0] for pair in (was, now) if pair)
-        yield bug, was[1] if was and was[0] == bug else [], now[1] if now and now[0] == bug else []
-        was = _next(one) if was and was[0] == bug else was
-        now = _next(other) if now and now[0] == bug else now
+        bug = min(each.bug for each in (was, now) if each)
+        before = was if was and was.bug == bug else None
+        after = now if now and now.bug == bug else None
+        if before != after:
+            yield bug, before.rows() if before else [], after.rows() if after else []
+        was = next(one, None) if before else was
+        now = next(other, None) if after else now
 
 
-def _next(groups: Iterator[Any]) -> tuple[int, list[Row]] | None:
-    found = next(groups, None)
-    return None if found is None else (found[0], list(found[1]))
+class OfBug(NamedTuple):
+    """A bug's rows in a table, as they stand there."""
+
+    bug: int
+    names: list[str]
+    cells: list[list[str]]
+
+    def rows(self) -> list[Row]:
+        return [dict(zip(self.names, each, strict=True)) for each in self.cells]
+
+
+def by_bug(source: Source, path: str) -> Iterator[OfBug]:
+    with source(path) as file:
+        if file is None:
+            return
+        records = records_in(io.TextIOWrapper(file, "utf-8", newline=""))
+        names = next(records)
+        for number, cells in groupby(records, key=itemgetter(names.index("bug"))):
+            yield OfBug(int(number), names, list(cells))
 
 
 def changed_labels(was: list[Row], now: list[Row]) -> Iterator[dict[str, Any]]:

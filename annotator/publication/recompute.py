@@ -95,15 +95,16 @@ def as_csv(value: Any) -> str:
 
 
 def records_of(folder: Path, name: str) -> Iterator[list[str]]:
-    """The header and the rows of a table; nothing where there is no such file: a table without rows is left out.
+    """The header and the rows of a table; nothing where there is no such file: a table without rows is left out."""
+    if (folder / name).exists():
+        with (folder / name).open(encoding="utf-8", newline="") as lines:
+            yield from records_in(lines)
 
-    A line without a quote is a row, and is cut at its commas: half the work. From a quote on a row may have more lines.
-    """
-    if not (folder / name).exists():
-        return
-    with (folder / name).open(encoding="utf-8", newline="") as lines:
-        for line in lines:
-            yield next(csv.reader(chain([line], lines))) if '"' in line else line.rstrip("\r\n").split(",")
+
+def records_in(lines: Iterator[str]) -> Iterator[list[str]]:
+    """A line without a quote is a row, and is cut at its commas: half the work. From a quote on a row may have more lines."""
+    for line in lines:
+        yield next(csv.reader(chain([line], lines))) if '"' in line else line.rstrip("\r\n").split(",")
 
 
 def by_bug(folder: Path, name: str, *columns: str) -> Iterator[Iterable[Cells]]:
