@@ -14,8 +14,8 @@ from annotator.publication.writing import write
 def made_with(monkeypatch, change):
     """As if the files came out otherwise: `change` is given their folder."""
 
-    def written(study, options, folder, *, tell):
-        found = write(study, options, folder, tell=tell)
+    def written(study, options, folder, **rest):
+        found = write(study, options, folder, **rest)
         change(folder)
         return found
 
