@@ -1,35 +1,27 @@
-"""CSV and JSON lines of a whole batch at once, the same bytes as `formats` writes row by row.
+"""CSV and JSON lines of what Parquet holds, the same bytes as `formats` writes.
 
 Apart, since pyarrow costs every process that imports it.
 """
 
 import json
-from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotator.publication.columns import NUMBER, TEXT, TIME, YES_NO, Column, Row
+from annotator.publication.arrowlines import bytes_of
+from annotator.publication.columns import NUMBER, TEXT, TIME, YES_NO, Column
 from annotator.publication.formats import LINE_END, LINE_ENDS
-from annotator.publication.parquet import schema_of
 
 TO_QUOTE = '[",\r\n]'
 TO_ESCAPE = '[\\x00-\\x1f"\\\\\u0085\u2028\u2029]'
 FEW = 4  # values to a row fewer than one in so many: each is written once and looked up
 
 
-def batch_of(rows: Sequence[Row], columns: tuple[Column, ...]) -> pa.RecordBatch:
-    schema = schema_of(columns)
-    cells = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
-    arrays = [pa.array(values, type=field.type) for values, field in zip(cells, schema, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
 def csv_of(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> memoryview:
     """RFC 4180, without the header."""
     cells = [_looked_up(batch.column(place), column, _csv_cells) for place, column in enumerate(columns)]
-    return _bytes_of(pc.binary_join_element_wise(*_between(cells, "", ",", "\r\n"), ""))
+    return bytes_of(pc.binary_join_element_wise(*_between(cells, "", ",", "\r\n"), ""))
 
 
 def jsonl_of(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> memoryview:
@@ -38,7 +30,7 @@ def jsonl_of(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> memoryview:
     pieces: list[Any] = []
     for place, (name, values) in enumerate(zip(names, cells, strict=True)):
         pieces += ["," + name if place else "{" + name, values]
-    return _bytes_of(pc.binary_join_element_wise(*pieces, "}\n", ""))
+    return bytes_of(pc.binary_join_element_wise(*pieces, "}\n", ""))
 
 
 def _between(cells: list[pa.Array], before: str, between: str, after: str) -> list[Any]:
@@ -94,12 +86,3 @@ def _plain(values: pa.Array, column: Column) -> pa.Array:
     if column.kind == NUMBER:
         return pa.array([None if value is None else repr(value) for value in values.to_pylist()], pa.string())
     return values.cast(pa.string())
-
-
-def _bytes_of(lines: pa.Array) -> memoryview:
-    """All lines one after the other: they lie so in memory."""
-    _, offsets, data = lines.buffers()
-    if data is None or not len(lines):
-        return memoryview(b"")
-    places = memoryview(offsets).cast("i")
-    return memoryview(data)[places[lines.offset] : places[lines.offset + len(lines)]]

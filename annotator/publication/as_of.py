@@ -1,11 +1,11 @@
 """A table with the names of an earlier version of the codebook, and labels as they were merged by then."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from annotator.codebook.models import Version
-from annotator.publication.columns import Row, Table
+from annotator.publication.batches import plain
+from annotator.publication.columns import Batch, Table
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 from annotator.web.numbers import whole
@@ -42,18 +42,17 @@ def as_published(table: Table, version: Version, *, is_mapped: bool) -> Table:
     """`is_mapped`: labels count as what had taken their category's place; answers stay what was answered."""
     if not any(column.name == "category_uid" for column in table.columns):
         raise BadInput(f"The table {table.name} names no categories by id, so it cannot be had as of a version.")
-    return replace(table, batches=_batches(table, Then.of(version), is_mapped=is_mapped))
+    then = Then.of(version)
+    return replace(table, batches=(_named(batch, table, then, is_mapped=is_mapped) for batch in table.batches))
 
 
-def _batches(table: Table, then: Then, *, is_mapped: bool) -> Iterator[list[Row]]:
+def _named(batch: Batch, table: Table, then: Then, *, is_mapped: bool) -> Batch:
+    """A category's name and id are of one key, and change together."""
     name, uid = table.place("category"), table.place("category_uid")
-    for batch in table.batches:
-        yield [_named(row, name, uid, then, is_mapped=is_mapped) for row in batch]
-
-
-def _named(row: Row, name: int, uid: int, then: Then, *, is_mapped: bool) -> Row:
-    cells = list(row)
+    named = list(batch)
     if is_mapped:
-        cells[uid] = then.places.get(str(cells[uid]), cells[uid])
-    cells[name] = then.names.get(str(cells[uid]), cells[name])
-    return tuple(cells)
+        named[uid] = batch[uid].written(lambda was: then.places.get(was, was))
+    ids, names = named[uid], batch[name]
+    says = [then.names.get(str(id_), was) for id_, was in zip(ids.values(), names.values(), strict=True)]
+    named[name] = plain(says)
+    return named

@@ -1,12 +1,12 @@
 """The columns of the exports: their names, kinds and meaning. docs/export.md says the same at more length."""
 
-import datetime as dt
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 CONTEXT = "context: "  # before the name of a column that a sheet brought
 TEXT, WHOLE, NUMBER, YES_NO, TIME = "text", "whole", "number", "yes_no", "time"
-Value = str | int | float | bool | dt.datetime | None
+Value = str | int | float | bool | None  # a time is text: 2026-04-12T10:42:00.000000Z
 Row = tuple[Value, ...]
 
 
@@ -21,20 +21,47 @@ class Column:
 
 
 @dataclass(frozen=True)
+class Cells:
+    """A column of a batch: a code for each row, and what each code says.
+
+    What repeats is thus made once. Columns that say different things of one key have the very same list of codes.
+    """
+
+    codes: list[Any]
+    says: Mapping[Any, Value]
+
+    def values(self) -> list[Value]:
+        return list(map(self.says.__getitem__, self.codes))
+
+    def used(self) -> Collection[Hashable]:
+        """The codes, each once, and perhaps some that no row has."""
+        return self.says if len(self.says) * 2 < len(self.codes) else set(self.codes)
+
+    def written(self, write: Callable[[Any], Value]) -> "Cells":
+        return replace(self, says={code: write(self.says[code]) for code in self.used()})
+
+
+Batch = list[Cells]  # a column each, all of one length
+
+
+@dataclass(frozen=True)
 class Table:
-    """Rows under columns, given in batches so that no export holds a study in memory."""
+    """Columns, given in batches of rows so that no export holds a study in memory."""
 
     name: str
     columns: tuple[Column, ...]
-    batches: Iterable[list[Row]]
-    sorted_by: tuple[str, ...] = ()  # columns whose order would tell user names, and those before them
+    batches: Iterable[Batch]
 
     def place(self, name: str) -> int:
-        return next(place for place, column in enumerate(self.columns) if column.name == name)
+        return place(self.columns, name)
 
     def rows(self) -> Iterator[Row]:
         for batch in self.batches:
-            yield from batch
+            yield from zip(*(cells.values() for cells in batch), strict=True)
+
+
+def place(columns: tuple[Column, ...], name: str) -> int:
+    return next(place for place, column in enumerate(columns) if column.name == name)
 
 
 WHICH_BUG = (

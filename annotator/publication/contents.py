@@ -8,12 +8,9 @@ from typing import Any
 from django.db.models import Q
 
 from annotator.adjudication.models import Resolution
-from annotator.analysis.labels import verdict_is_plain
 from annotator.labeling.models import Answer
-from annotator.labeling.queries import rounds_with_denials
 from annotator.publication import columns, exports, queries, reproduced, side_by_side
-from annotator.publication.batches import Range, by_range
-from annotator.publication.columns import TEXT, Column, Row, Table
+from annotator.publication.columns import TEXT, Batch, Column, Table
 from annotator.publication.options import HASHED, INCLUDED, PSEUDONYMS, Options
 from annotator.publication.pseudonyms import Hide, hidden, pseudonyms_of
 from annotator.studies.models import Study
@@ -37,7 +34,7 @@ def tables_of(study: Study, options: Options) -> list[Table]:
     hide = aliases(study, options)
     found = [
         as_decided(exports.bugs(study), options, study),
-        hidden(exports.answers(study), hide),
+        hidden(exports.answers(study, hide=hide), hide),
         hidden(exports.finals(study), hide),
         hidden(Table(HISTORY, columns.HISTORY, changes_of(study)), hide),
         as_decided(side_by_side.table(study, hide=hide), options, study),
@@ -75,13 +72,10 @@ def rewritten(table: Table, writes: dict[str, tuple[str, Callable[[str], str]] |
     if len(kept) == len(table.columns) and not any(write for _, _, write in kept):
         return table
 
-    def batches() -> Iterator[list[Row]]:
-        for batch in table.batches:
-            columns = list(zip(*batch, strict=True)) if batch else [()] * len(table.columns)
-            made = [tuple(map(write, columns[place])) if write else columns[place] for place, _, write in kept]
-            yield list(zip(*made, strict=True))
+    def written(batch: Batch) -> Batch:
+        return [batch[place].written(write) if write else batch[place] for place, _, write in kept]
 
-    return replace(table, columns=tuple(column for _, column, _ in kept), batches=batches())
+    return replace(table, columns=tuple(column for _, column, _ in kept), batches=map(written, table.batches))
 
 
 def digest(text: str) -> str:
@@ -93,19 +87,8 @@ def author_aliases(study: Study) -> Callable[[str], str]:
     return lambda name: hide(f"author:{name}".replace(" ", "_")).replace("rater-", "author-") if name else ""
 
 
-def changes_of(study: Study) -> Iterator[list[Row]]:
+def changes_of(study: Study) -> Iterator[Batch]:
     """Earlier revisions, moves after the close, and decisions, but for those that stand and that nobody took."""
-    denied, is_plain = rounds_with_denials(study), verdict_is_plain(study)
-    time = next(place for place, column in enumerate(columns.HISTORY) if column.name == "at")
-    decided = Resolution.objects.exclude(Q(is_current=True, is_stale=False, source__in=BY_ITSELF))
-
-    def read(bugs: Range) -> list[Row]:
-        earlier = queries.blind_answers(Answer.objects.filter(is_current=False), study, bugs, denied)
-        rows = [
-            *queries.revision_rows(earlier),
-            *queries.move_rows(study, bugs),
-            *queries.decision_rows(study, bugs, is_plain, among=decided),
-        ]
-        return sorted(rows, key=lambda row: (row[0], row[time]))
-
-    return by_range(study, read)
+    earlier = Answer.objects.filter(is_current=False)
+    taken = Resolution.objects.exclude(Q(is_current=True, is_stale=False, source__in=BY_ITSELF))
+    return queries.history_of(study, answers=earlier, decisions=taken)

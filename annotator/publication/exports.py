@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from annotator.codebook.models import Version
 from annotator.publication import columns, queries, side_by_side
 from annotator.publication.as_of import as_published, version_named
-from annotator.publication.columns import CONTEXT, TEXT, Column, Table
+from annotator.publication.batches import taken
+from annotator.publication.columns import CONTEXT, TEXT, Batch, Column, Table
 from annotator.publication.formats import CSV, JSONL, PARQUET, TYPES, pieces
-from annotator.publication.pseudonyms import hidden, pseudonyms_of
+from annotator.publication.pseudonyms import Hide, hidden, pseudonyms_of
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -24,9 +25,9 @@ class Export:
     pieces: Iterator[bytes]
 
 
-def answers(study: Study) -> Table:
-    order = ("bug", "round_number", "rater")
-    return Table("answers", columns.ANSWERS, queries.answers_of(study), sorted_by=order)
+def answers(study: Study, *, hide: Hide = str) -> Table:
+    """Its rows are in an order that tells nothing of names that are hidden."""
+    return Table("answers", columns.ANSWERS, queries.answers_of(study, hide))
 
 
 def finals(study: Study, *, as_of: Version | None = None) -> Table:
@@ -61,22 +62,25 @@ def table_of(study: Study, name: str, *, pseudonyms: bool = False, codebook: str
         raise BadInput("The table side_by_side cannot be had as of a version: take answers and finals.")
     if name == side_by_side.NAME:
         return side_by_side.table(study, hide=pseudonyms_of(study) if pseudonyms else None)
-    table = _as_of(study, name, codebook) if codebook else LONG_TABLES[name](study)
-    return hidden(table, pseudonyms_of(study)) if pseudonyms else table
+    hide = pseudonyms_of(study) if pseudonyms else None
+    table = _long_table(study, name, version_named(study, codebook), hide)
+    return hidden(table, hide) if hide else table
 
 
-def _as_of(study: Study, name: str, codebook: str) -> Table:
-    version = version_named(study, codebook)
-    if version is None:
-        return LONG_TABLES[name](study)
-    if name == "finals":
+def _long_table(study: Study, name: str, version: Version | None, hide: Hide | None) -> Table:
+    if name == "finals" and version:
         return as_published(finals(study, as_of=version), version, is_mapped=True)
-    return as_published(LONG_TABLES[name](study), version, is_mapped=False)
+    table = answers(study, hide=hide or str) if name == "answers" else LONG_TABLES[name](study)
+    return as_published(table, version, is_mapped=False) if version else table
 
 
 def without(table: Table, bugs: Collection[int]) -> Table:
     place, left_out = table.place("bug"), set(bugs)
-    return replace(table, batches=([row for row in batch if row[place] not in left_out] for batch in table.batches))
+
+    def kept(batch: Batch) -> Batch:
+        return taken(batch, [row for row, bug in enumerate(batch[place].values()) if bug not in left_out])
+
+    return replace(table, batches=map(kept, table.batches))
 
 
 def export(

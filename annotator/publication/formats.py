@@ -1,14 +1,12 @@
 """The same rows as CSV, JSONL or Parquet, piece by piece."""
 
-import csv
-import datetime as dt
-import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from typing import Any
 
-from annotator.publication.columns import TEXT, TIME, YES_NO, Column, Row, Table
+from annotator.publication.columns import TEXT, YES_NO, Batch, Cells, Column, Table
 from annotator.web.spreadsheets import safe
 
 CSV, JSONL, PARQUET = "csv", "jsonl", "parquet"
@@ -23,54 +21,73 @@ FLAGS = {True: "true", False: "false", None: ""}
 BOM = "\ufeff"
 
 
-def moment(at: dt.datetime) -> str:
-    """With microseconds always, so that texts sort as times do. The database gives UTC, with or without the zone."""
-    return f"{at.isoformat(timespec='microseconds')[:26]}Z"
+Writes = Callable[[Column], Callable[[Any], str]]
+TO_QUOTE = re.compile('[",\r\n]')
 
 
-def as_text(batch: list[Row], columns: tuple[Column, ...]) -> list[list[Any]]:
-    """The batch column by column, as CSV and JSONL hold it: times as text."""
-    cells = [list(values) for values in zip(*batch, strict=True)]
-    for place, column in enumerate(columns):
-        if column.kind == TIME:
-            cells[place] = [None if at is None else moment(at) for at in cells[place]]
-    return cells
+def lines(batch: Batch, columns: tuple[Column, ...], write: Writes) -> Iterator[str]:
+    """The rows' cells with a comma between, each made once for all rows that have it."""
+    pieces = []
+    for several in groups(batch, columns):
+        first = several[0][0]
+        codes = list(first.used())
+        texts = zip(*(in_text(cells, codes, write(column)) for cells, column in several), strict=True)
+        made = dict(zip(codes, map(",".join, texts), strict=True))
+        pieces.append(map(made.__getitem__, first.codes))
+    return map(",".join, zip(*pieces, strict=True))
+
+
+def groups(batch: Batch, columns: tuple[Column, ...]) -> Iterator[list[tuple[Cells, Column]]]:
+    """Neighbours that say different things of one key: their text is made all at once."""
+    for _, group in groupby(zip(batch, columns, strict=True), key=lambda each: id(each[0].codes)):
+        yield list(group)
+
+
+def in_text(cells: Cells, codes: list[Any], to_text: Callable[[Any], str]) -> Iterator[str]:
+    says = list(map(cells.says.__getitem__, codes))
+    made = {value: to_text(value) for value in set(says)}
+    return map(made.__getitem__, says)
+
+
+def csv_cell(column: Column) -> Callable[[Any], str]:
+    if column.kind == TEXT:
+        return quoted
+    if column.kind == YES_NO:
+        return FLAGS.__getitem__
+    return lambda value: "" if value is None else str(value)
 
 
 def csv_pieces(table: Table, *, is_safe: bool = False) -> Iterator[bytes]:
     """RFC 4180; yes and no as true and false. Safe: cells that a spreadsheet would run begin with an apostrophe."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    if is_safe:
-        text.write(BOM)  # or Excel takes it for another encoding
-    writer.writerow([safe(column.name) if is_safe else column.name for column in table.columns])
+    names = [quoted(safe(column.name) if is_safe else column.name) for column in table.columns]
+    yield f"{BOM if is_safe else ''}{','.join(names)}\r\n".encode()  # without a mark Excel takes another encoding
     for batch in table.batches:
-        cells = as_text(batch, table.columns)
-        for place, column in enumerate(table.columns):
-            if column.kind == YES_NO:
-                cells[place] = [FLAGS[value] for value in cells[place]]
-            if column.kind == TEXT and is_safe:
-                cells[place] = [safe(value) for value in cells[place]]
-        writer.writerows(zip(*cells, strict=True))
-        yield taken(text)
-    yield taken(text)
+        yield "\r\n".join([*lines(batch, table.columns, safe_cell if is_safe else csv_cell), ""]).encode()
 
 
-def taken(text: io.StringIO) -> bytes:
-    piece = text.getvalue().encode()
-    text.seek(0)
-    text.truncate()
-    return piece
+def safe_cell(column: Column) -> Callable[[Any], str]:
+    return (lambda text: quoted(safe(text))) if column.kind == TEXT else csv_cell(column)
+
+
+def quoted(text: str) -> str:
+    return '"{}"'.format(text.replace('"', '""')) if TO_QUOTE.search(text) else text
 
 
 def jsonl_pieces(table: Table) -> Iterator[bytes]:
     """One object a line, null where a number or time is missing."""
-    names = [column.name for column in table.columns]
-    encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
     for batch in table.batches:
-        rows = zip(*as_text(batch, table.columns), strict=True)
-        lines = "".join(f"{encode(dict(zip(names, row, strict=True)))}\n" for row in rows)
-        yield LINE_END.sub(lambda found: LINE_ENDS[found[0]], lines).encode()
+        yield "".join([f"{{{line}}}\n" for line in lines(batch, table.columns, json_cell)]).encode()
+
+
+def json_cell(column: Column) -> Callable[[Any], str]:
+    """The column's name with its value."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    name = encode(column.name)
+    return lambda value: f"{name}:{one_line(encode(value))}"
+
+
+def one_line(text: str) -> str:
+    return LINE_END.sub(lambda found: LINE_ENDS[found[0]], text)
 
 
 def pieces(table: Table, format_: str, *, is_safe: bool = False) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -45,14 +46,20 @@ class Drained(io.RawIOBase):
         return piece
 
 
+def array_of(values: list[Any], type_: pa.DataType) -> pa.Array:
+    return pa.array(values, pa.string()).cast(type_) if pa.types.is_timestamp(type_) else pa.array(values, type_)
+
+
+def writer(sink: Any, columns: tuple[Column, ...]) -> pq.ParquetWriter:
+    return pq.ParquetWriter(sink, schema_of(columns), compression="zstd")
+
+
 def parquet_pieces(table: Table) -> Iterator[bytes]:
-    schema, sink = schema_of(table.columns), Drained()
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+    from annotator.publication.arrowlines import Indexed
+
+    sink = Drained()
+    with writer(sink, table.columns) as file:
         for batch in table.batches:
-            arrays = [
-                pa.array(values, type=field.type)
-                for values, field in zip(zip(*batch, strict=True), schema, strict=True)
-            ]
-            writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+            file.write_batch(Indexed(batch, table.columns).record_batch())
             yield sink.drain()
     yield sink.drain()

@@ -2,14 +2,13 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from operator import itemgetter
 
 from django.conf import settings
 
-from annotator.publication.columns import Row, Table
+from annotator.publication.columns import Batch, Table
 from annotator.studies.models import Study
 
 Hide = Callable[[str], str]
@@ -33,22 +32,10 @@ def pseudonyms_of(study: Study) -> Hide:
 
 
 def hidden(table: Table, hide: Hide) -> Table:
-    """The table with pseudonyms, its rows in an order that tells nothing of the names."""
-    return replace(table, batches=hidden_batches(table, hide))
+    """The table with pseudonyms."""
+    people = {place for place, column in enumerate(table.columns) if column.people}
 
+    def written(batch: Batch) -> Batch:
+        return [cells.written(hide) if place in people else cells for place, cells in enumerate(batch)]
 
-def hidden_batches(table: Table, hide: Hide) -> Iterator[list[Row]]:
-    people = [place for place, column in enumerate(table.columns) if column.people]
-    order = [table.place(name) for name in table.sorted_by]
-    for batch in table.batches:
-        rows = with_pseudonyms(batch, people, hide) if batch else batch
-        yield sorted(rows, key=itemgetter(*order)) if order else rows
-
-
-def with_pseudonyms(batch: list[Row], people: list[int], hide: Hide) -> list[Row]:
-    """Column by column: a batch has thousands of rows and few names."""
-    columns = list(zip(*batch, strict=True))
-    for place in people:
-        known = {name: hide(str(name)) for name in set(columns[place])}
-        columns[place] = tuple(known[name] for name in columns[place])
-    return list(zip(*columns, strict=True))
+    return replace(table, batches=map(written, table.batches))

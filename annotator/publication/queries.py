@@ -1,58 +1,52 @@
-"""Rows of the long tables. Of open rounds nothing is read, whoever asks."""
+"""The long tables, read batch by batch. Of open rounds nothing is read, whoever asks."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, TypeVar
 
-from django.db.models import CharField, Exists, F, Model, OuterRef, Q, QuerySet, Value
+from django.db.models import Case, CharField, Exists, F, Model, OuterRef, Q, QuerySet, Value, When
 
+from annotator.accounts.models import User
 from annotator.adjudication.models import Resolution, Stand
-from annotator.adjudication.queries import FINAL_KINDS, final_labels, still_meant
+from annotator.adjudication.queries import final_labels, final_rounds, still_meant
 from annotator.analysis.labels import verdict_is_plain
 from annotator.codebook.models import Category, Facet, Version
 from annotator.collection.models import Context
-from annotator.labeling.models import Answer
-from annotator.labeling.queries import BLIND_IS_OVER, plain_verdicts, rounds_with_denials
+from annotator.labeling.models import Answer, Assignment, Round
+from annotator.labeling.queries import BLIND_IS_OVER, rounds_with_denials
 from annotator.publication import columns
-from annotator.publication.batches import Range, by_range, select
-from annotator.publication.columns import WHOLE, Column, Row
-from annotator.sampling.models import Bug
+from annotator.publication.batches import (
+    Paths,
+    Range,
+    below,
+    by_range,
+    constant,
+    in_order,
+    length,
+    lookup,
+    plain,
+    select,
+)
+from annotator.publication.columns import WHOLE, Batch, Column, place
+from annotator.publication.lookups import Names
 from annotator.studies.models import Study
 
-WHICH_BUG = {
-    "bug": "bug__number",
-    "repository": "bug__item__repository__label",
-    "number": "bug__item__number",
-    "ordinal": "bug__ordinal",
-}
-LABEL = {"facet": "facet__key", "slot": "slot", "category": "category__name", "category_uid": "category__uid"}
+Hide = Callable[[str], str]
+TURN = {name: name for name in ("confidence", "note", "not_a_bug_reason", "active_seconds")}
 ANSWER = {
-    **WHICH_BUG,
-    **LABEL,
-    "round": "round__name",
-    "round_number": "round__number",
-    "round_kind": "round__kind",
-    "blindness": "round__blindness",
-    "rater": "rater__username",
+    "slot": "slot",
     "cell": "cell",
     "codebook_version": "version",
     "answered_at": "at",
     "revision": "revision",
-    "confidence": "assignment__confidence",
-    "note": "assignment__note",
-    "not_a_bug_reason": "assignment__not_a_bug_reason",
-    "active_seconds": "assignment__active_seconds",
     "is_assisted": "is_assisted",
 }
 DECISION = {
-    **WHICH_BUG,
-    **LABEL,
+    "slot": "slot",
     "source": "source",
-    "round": "round__name",
-    "decided_by": "by__username",
-    "by": "by__username",
     "participants": "participants",
-    "recorded_by": "recorded_by__username",
     "reason": "reason",
     "note": "note",
     "cell": "cell",
@@ -61,22 +55,8 @@ DECISION = {
     "is_current": "is_current",
     "act": "act",
 }
-FINAL = DECISION | {"category": "label_name", "category_uid": "label_uid"}  # what it counts as today
-REVISION = ANSWER | {"at": "at", "by": "rater__username", "act": "act", "is_current": "is_current"}
-DROPPED_FROM_REVISION = {"note"}  # the rationale is kept as it last stood, not by revision
-MOVE = {
-    **WHICH_BUG,
-    "facet": "facet__key",
-    "slot": "id",
-    "category": "categories__name",
-    "category_uid": "categories__uid",
-    "at": "at",
-    "by": "rater__username",
-    "act": "move",
-    "round": "round__name",
-    "note": "why",
-    "is_current": "is_current",
-}
+REVISION = {"slot": "slot", "at": "at", "act": "act", "revision": "revision", "is_current": "is_current"}
+MOVE = {"slot": "id", "at": "at", "act": "move", "note": "why", "is_current": "is_current"}
 BUG = {
     "bug": "number",
     "kind": "item__kind",
@@ -95,81 +75,140 @@ BUG = {
     "left": "left_reason",
     "left_note": "left_note",
 }
+REVISED = ("answered", "changed")
 ACTS = {Stand.Move.KEEP: "kept", Stand.Move.ACCEPT: "accepted", Stand.Move.PROPOSE: "proposed"}
-OfBug = TypeVar("OfBug", bound=Model)
+OfFacet = TypeVar("OfFacet", bound=Model)
 POSITION = Column("position", WHOLE, "of the facet, to sort by")
+ITEM = Column("item", WHOLE, "key of the item, to find what stands beside it")
 
 
-def in_range(rows: QuerySet[OfBug], study: Study, bugs: Range) -> QuerySet[OfBug]:
-    return rows.filter(bug__study=study, bug__number__gte=bugs[0], bug__number__lte=bugs[1])
+def ranked(path: str, keys: Sequence[int]) -> Case:
+    """To sort by: the key's place among these, without a look at what it stands for."""
+    return Case(*(When(**{path: key}, then=Value(place)) for place, key in enumerate(keys)), default=Value(len(keys)))
 
 
 # --- answers
 
 
-def answers_of(study: Study) -> Iterator[list[Row]]:
+@dataclass(frozen=True)
+class Told:
+    """Which answers may be told: of rounds that are over, but for *bug* where nobody of the round said otherwise."""
+
+    study: Study
+    over: list[Round]
+    denied: list[int]
+    verdicts: list[int]
+
+    @classmethod
+    def of(cls, study: Study) -> "Told":
+        over = Round.objects.filter(study=study, state__in=BLIND_IS_OVER).order_by("number")
+        return cls(study, list(over), rounds_with_denials(study), verdicts_of(study))
+
+    def among(self, answers: QuerySet[Answer], bugs: Range) -> QuerySet[Answer]:
+        given = bugs.of(answers).filter(round__in=self.over)
+        return given.exclude(Q(facet__in=self.verdicts) & ~Q(round__in=self.denied))
+
+    def raters(self, hide: Hide) -> list[int]:
+        """In the order of the names that are shown."""
+        turns = Assignment.objects.filter(round__in=self.over, rater=OuterRef("pk"))
+        people = User.objects.filter(Exists(turns)).values_list("username", "pk")
+        return [pk for _, _, pk in sorted((hide(name), name, pk) for name, pk in people)]
+
+
+def verdicts_of(study: Study) -> list[int]:
+    return list(Facet.objects.filter(codebook__study=study, key=Facet.VERDICT).values_list("pk", flat=True))
+
+
+def answers_of(study: Study, hide: Hide = str) -> Iterator[Batch]:
     """One row for each bug, round, rater, facet and slot."""
-    denied = rounds_with_denials(study)
+    names, told = Names(study), Told.of(study)
+    facets = Facet.objects.filter(codebook__study=study).order_by("position", "pk")
+    order: list[Case | F] = [
+        ranked("round_id", [one.pk for one in told.over]),
+        ranked("rater_id", told.raters(hide)),
+        ranked("facet_id", list(facets.values_list("pk", flat=True))),
+        F("slot"),
+    ]
     reasons = dict(Category.objects.filter(facet__codebook__study=study).values_list("uid", "name"))
     named = {"not_a_bug_reason": lambda reason: reasons.get(reason, reason)}
+    fixed: Paths = {**ANSWER, **names.rounds, **names.label(), **names.person(rater="rater_id")}
 
-    def read(bugs: Range) -> list[Row]:
-        answers = blind_answers(Answer.objects.current(), study, bugs, denied)
-        order = ("bug__number", "round__number", "rater__username", "facet__position", "facet", "slot")
-        return select(answers.order_by(*order), columns.ANSWERS, ANSWER, named)
+    def read(bugs: Range) -> Batch:
+        turns = bugs.of(Assignment.objects.filter(round__in=told.over))
+        of_turn = lookup(turns, columns.ANSWERS, TURN, by="assignment_id", converters=named)
+        answers = told.among(Answer.objects.current(), bugs).order_by(bugs.order, *order)
+        return select(answers, columns.ANSWERS, {**fixed, **names.bugs(bugs), **of_turn})
 
     return by_range(study, read)
-
-
-def blind_answers(answers: QuerySet[Answer], study: Study, bugs: Range, denied: list[int]) -> QuerySet[Answer]:
-    over = in_range(answers, study, bugs).filter(round__state__in=BLIND_IS_OVER)
-    return over.exclude(plain_verdicts(denied))
 
 
 # --- final labels
 
 
-def finals_of(study: Study, *, as_of: Version | None = None) -> Iterator[list[Row]]:
+def finals_of(study: Study, *, as_of: Version | None = None) -> Iterator[Batch]:
     """The final labels, and a row without category for each bug and facet that is not settled."""
-    hidden = verdict_is_plain(study)
-    return by_range(study, lambda bugs: final_rows(study, bugs, without_verdict=hidden, as_of=as_of))
+    return by_range(study, Finals(study, as_of=as_of).read)
 
 
-def final_rows(study: Study, bugs: Range, *, without_verdict: bool = False, as_of: Version | None = None) -> list[Row]:
-    left_open = Resolution.objects.current().filter(study=study, is_stale=False, category=None)
-    wanted, where = (*columns.FINALS, POSITION), {"position": "facet__position"}
-    sources: list[tuple[QuerySet[Any], dict[str, str]]] = [
-        (final_labels(study, as_of=as_of), FINAL | where),
-        (left_open, DECISION | where),
-        (unsettled(study, bugs, as_of=as_of), unsettled_paths(DECISION | where)),
-    ]
-    rows = []
-    for labels, paths in sources:
-        shown = labels.exclude(facet__key=Facet.VERDICT) if without_verdict else labels
-        rows += select(in_range(shown, study, bugs).order_by(), wanted, paths, {"participants": names_in})
-    bug, facet, slot = (next(i for i, c in enumerate(wanted) if c.name == name) for name in ("bug", "facet", "slot"))
-    rows.sort(key=lambda row: (row[bug], row[-1], row[facet], row[slot]))
-    return [row[:-1] for row in rows]
+class Finals:
+    """Reads the table of final labels."""
+
+    def __init__(self, study: Study, *, as_of: Version | None = None) -> None:
+        self.study, self.as_of, self.names = study, as_of, Names(study)
+        self.verdict_is_plain = verdict_is_plain(study)
+        self.final_rounds = list(final_rounds(study))
+        self.labels = self.shown(final_labels(study, as_of=as_of, names=False))
+        self.left_open = self.shown(Resolution.objects.current().filter(study=study, is_stale=False, category=None))
+        facets = Facet.objects.filter(codebook__study=study).order_by("position", "key")
+        self.position = ranked("facet_id", list(facets.values_list("pk", flat=True)))
+
+    def shown(self, labels: QuerySet[OfFacet]) -> QuerySet[OfFacet]:
+        return without_verdict(labels, self.study) if self.verdict_is_plain else labels
+
+    def read(self, bugs: Range) -> Batch:
+        wanted = (*columns.FINALS, POSITION)
+        people = self.names.person(decided_by="by_id", recorded_by="recorded_by_id")
+        about: Paths = {**self.names.bugs(bugs), "position": self.names.position}
+        decided: Paths = {**DECISION, **about, **people, "round": self.names.rounds["round"]}
+        named = {"participants": names_in}
+        labels = bugs.of(self.labels).order_by(bugs.order, self.position, "slot")
+        left_open = bugs.of(self.left_open)
+        settled = select(labels, wanted, {**decided, **self.names.label("label_id")}, named)
+        unsettled = [
+            select(left_open, wanted, {**decided, **self.names.label()}, named),
+            without_label(self.unsettled(bugs), wanted, {**about, **self.names.facet}),
+        ]
+        if not any(length(part) for part in unsettled):
+            return settled[:-1]
+        by = [place(wanted, name) for name in ("bug", "position", "slot")]
+        return in_order(below([settled, *unsettled]), by)[:-1]
+
+    def unsettled(self, bugs: Range) -> QuerySet[Answer]:
+        """Bugs and facets that were answered but have no label that stands, or one that is to be given again.
+
+        Where someone said *not a bug*, the verdict is what is open, and the other facets only once it says bug.
+        """
+        answered = bugs.of(Answer.objects.current())
+        answered = answered.filter(round__in=self.final_rounds)
+        here = Resolution.objects.current().filter(still_meant(self.as_of), bug=OuterRef("bug"), is_stale=False)
+        left = self.shown(answered.exclude(Exists(here.filter(facet=OuterRef("facet"))))).distinct()
+        if self.verdict_is_plain:
+            return left
+        denied = answered.filter(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG)
+        verdict_is_bug = here.filter(facet__key=Facet.VERDICT, category__name=Category.BUG)
+        is_denied = Q(bug__in=set(denied.values_list("bug", flat=True)))
+        return left.exclude(~Q(facet__key=Facet.VERDICT) & is_denied & ~Exists(verdict_is_bug))
 
 
-def unsettled_paths(paths: dict[str, str]) -> dict[str, str]:
-    return {name: paths[name] for name in (*WHICH_BUG, "facet", "position")} | {"slot": "zero", "source": "unresolved"}
+def without_verdict(rows: QuerySet[OfFacet], study: Study) -> QuerySet[OfFacet]:
+    return rows.exclude(facet__in=verdicts_of(study))
 
 
-def unsettled(study: Study, bugs: Range, *, as_of: Version | None = None) -> QuerySet[Answer]:
-    """Bugs and facets that were answered but have no label that stands, or one that is to be given again.
-
-    Where someone said *not a bug*, the verdict is what is open, and the other facets only once it says bug.
-    """
-    answered = in_range(Answer.objects.current(), study, bugs)
-    answered = answered.filter(round__kind__in=FINAL_KINDS, round__state__in=BLIND_IS_OVER)
-    here = Resolution.objects.current().filter(still_meant(as_of), bug=OuterRef("bug"), is_stale=False)
-    left = answered.exclude(Exists(here.filter(facet=OuterRef("facet"))))
-    denied = answered.filter(facet__key=Facet.VERDICT, category__name=Category.NOT_A_BUG).values_list("bug", flat=True)
-    verdict_is_bug = here.filter(facet__key=Facet.VERDICT, category__name=Category.BUG)
-    left = left.exclude(~Q(facet__key=Facet.VERDICT) & Q(bug__in=set(denied)) & ~Exists(verdict_is_bug))
-    said = Value(Resolution.Source.UNRESOLVED.value, output_field=CharField())
-    return left.annotate(zero=Value(0), unresolved=said).distinct()
+def without_label(rows: QuerySet[Any], wanted: tuple[Column, ...], paths: Paths) -> Batch:
+    batch = select(rows, wanted, paths)
+    batch[place(wanted, "slot")] = constant(0, length(batch))
+    batch[place(wanted, "source")] = constant(Resolution.Source.UNRESOLVED.value, length(batch))
+    return batch
 
 
 def names_in(participants: str | list[str]) -> str:
@@ -180,47 +219,52 @@ def names_in(participants: str | list[str]) -> str:
 # --- history
 
 
-def history_of(study: Study) -> Iterator[list[Row]]:
-    """Every revision of every answer, every move of a rater after the close, every decision."""
-    denied, hidden = rounds_with_denials(study), verdict_is_plain(study)
-    time = next(place for place, column in enumerate(columns.HISTORY) if column.name == "at")
+def history_of(
+    study: Study, *, answers: QuerySet[Answer] | None = None, decisions: QuerySet[Resolution] | None = None
+) -> Iterator[Batch]:
+    """Every revision of every answer, every move of a rater after the close, every decision; or of these alone."""
+    told, names, is_plain = Told.of(study), Names(study), verdict_is_plain(study)
+    given = Answer.objects.all() if answers is None else answers
+    made = (Resolution.objects.all() if decisions is None else decisions).filter(study=study)
+    shown = without_verdict(made, study) if is_plain else made
+    by = [place(columns.HISTORY, name) for name in ("bug", "at")]
 
-    def read(bugs: Range) -> list[Row]:
-        answers = blind_answers(Answer.objects.all(), study, bugs, denied)
-        rows = [*revision_rows(answers), *move_rows(study, bugs), *decision_rows(study, bugs, hidden)]
-        return sorted(rows, key=lambda row: (row[0], row[time]))
+    def read(bugs: Range) -> Batch:
+        about: Paths = {**names.bugs(bugs), "round": names.rounds["round"]}
+        parts = [
+            revisions(told.among(given, bugs), {**about, **names.label(), **names.person(by="rater_id")}),
+            moves(
+                bugs.of(Stand.objects.all()),
+                {**about, **names.label("categories"), **names.person(by="rater_id")},
+            ),
+            decided(
+                bugs.of(shown),
+                {**about, **names.label(), **names.person(by="by_id", recorded_by="recorded_by_id")},
+            ),
+        ]
+        return in_order(below(parts), by)
 
     return by_range(study, read)
 
 
-def revision_rows(answers: QuerySet[Answer]) -> list[Row]:
-    paths = {name: path for name, path in REVISION.items() if name not in DROPPED_FROM_REVISION}
-    rows = answers.annotate(act=F("revision")).order_by("bug__number", "id")
-    return select(rows, columns.HISTORY, paths, {"act": lambda revision: "answered" if revision == 1 else "changed"})
+def revisions(answers: QuerySet[Answer], about: Paths) -> Batch:
+    """The rationale is kept as it last stood, not by revision."""
+    rows = answers.annotate(act=F("revision")).order_by("id")
+    return select(rows, columns.HISTORY, {**REVISION, **about}, {"act": lambda revision: REVISED[int(revision) > 1]})
 
 
-def move_rows(study: Study, bugs: Range) -> list[Row]:
+def moves(stands: QuerySet[Stand], about: Paths) -> Batch:
     """A move that stands by several categories has a row for each."""
-    stands = in_range(Stand.objects.all(), study, bugs).order_by(
-        "bug__number", "id", "categories__position", "categories"
-    )
-    seen: dict[int, int] = {}
-
-    def slot(stand: int) -> int:
-        seen[stand] = seen.get(stand, -1) + 1
-        return seen[stand]
-
-    return select(stands, columns.HISTORY, MOVE, {"slot": slot, "act": lambda move: ACTS[move]})
+    rows = stands.order_by("id", "categories__position", "categories")
+    batch = select(rows, columns.HISTORY, {**MOVE, **about}, {"act": lambda move: ACTS[move]})
+    slot = place(columns.HISTORY, "slot")
+    batch[slot] = plain([n for _, of_one in groupby(batch[slot].codes) for n, _ in enumerate(of_one)])
+    return batch
 
 
-def decision_rows(
-    study: Study, bugs: Range, without_verdict: bool, *, among: QuerySet[Resolution] | None = None
-) -> list[Row]:
-    made = Resolution.objects.all() if among is None else among
-    decisions = in_range(made.filter(study=study), study, bugs).order_by("bug__number", "id")
-    shown = decisions.exclude(facet__key=Facet.VERDICT) if without_verdict else decisions
-    decided = shown.annotate(act=Value("decided", output_field=CharField()))
-    return select(decided, columns.HISTORY, DECISION, {"participants": names_in})
+def decided(decisions: QuerySet[Resolution], about: Paths) -> Batch:
+    rows = decisions.order_by("id").annotate(act=Value("decided", output_field=CharField()))
+    return select(rows, columns.HISTORY, {**DECISION, **about}, {"participants": names_in})
 
 
 # --- bugs
@@ -235,22 +279,22 @@ def context_names(study: Study) -> list[str]:
     return list(names)
 
 
-def bugs_of(study: Study, contexts: list[str]) -> Iterator[list[Row]]:
-    return by_range(study, lambda bugs: bug_rows(study, bugs, contexts))
+def bugs_of(study: Study, contexts: list[str]) -> Iterator[Batch]:
+    return by_range(study, lambda bugs: bug_rows(bugs, columns.BUGS, contexts), holds_texts=True)
 
 
-def bug_rows(study: Study, bugs: Range, contexts: list[str]) -> list[Row]:
-    """Under the columns of the table of bugs and one for each name of `contexts`."""
-    item = Column("item", WHOLE, "key of the item, to find what stands beside it")
-    rows = Bug.objects.filter(study=study, number__gte=bugs[0], number__lte=bugs[1]).order_by("number")
-    found = select(rows, (*columns.BUGS, item), BUG | {"item": "item_id"})
-    beside = contexts_in(study, bugs) if contexts else {}
-    ordinal = next(place for place, column in enumerate(columns.BUGS) if column.name == "ordinal")
-    return [(*row[:-1], *in_columns(beside.get((row[-1], row[ordinal])), contexts)) for row in found]
+def bug_rows(bugs: Range, wanted: tuple[Column, ...], contexts: list[str]) -> Batch:
+    """Under the columns that are wanted of the table of bugs and one for each name of `contexts`."""
+    rows = bugs.bugs().order_by("number")
+    batch = select(rows, (*wanted, ITEM), BUG | {"item": "item_id"})
+    keys = zip(batch[-1].values(), batch[place(wanted, "ordinal")].values(), strict=True) if contexts else ()
+    beside = contexts_in(bugs) if contexts else {}
+    cells = [in_columns(beside.get(key), contexts) for key in keys]
+    return [*batch[:-1], *(plain(list(column)) for column in zip(*cells, strict=True))]
 
 
-def contexts_in(study: Study, bugs: Range) -> dict[tuple[Any, Any], dict[str, Any]]:
-    wanted = Bug.objects.filter(study=study, number__gte=bugs[0], number__lte=bugs[1]).values("item")
+def contexts_in(bugs: Range) -> dict[tuple[Any, Any], dict[str, Any]]:
+    wanted = bugs.bugs().values("item")
     rows = Context.objects.filter(item__in=wanted).values_list("item_id", "ordinal", "values")
     return {(item, ordinal): values for item, ordinal, values in rows}
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotator.labeling.models import Round, RoundBug
 from annotator.publication.batches import Range, by_range, select
-from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Column, Row, Table
+from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Batch, Column, Table
 from annotator.reproduction.models import Recipe, Run
 from annotator.studies.models import Study
 
@@ -96,24 +96,24 @@ def told(study: Study) -> Any:
     return Recipe.objects.filter(study=study).exclude(bug__in=blind)
 
 
-def recipes_of(study: Study) -> Iterator[list[Row]]:
-    def read(bugs: Range) -> list[Row]:
-        rows = told(study).filter(bug__number__gte=bugs[0], bug__number__lte=bugs[1])
+def recipes_of(study: Study) -> Iterator[Batch]:
+    def read(bugs: Range) -> Batch:
+        rows = bugs.of(told(study))
         ordered = rows.order_by("bug__number", "number", "version")
         return select(ordered, RECIPE, RECIPE_PATHS, {"document": written})
 
-    return by_range(study, read)
+    return by_range(study, read, holds_texts=True)
 
 
-def runs_of(study: Study) -> Iterator[list[Row]]:
-    def read(bugs: Range) -> list[Row]:
-        of_bugs = told(study).filter(bug__number__gte=bugs[0], bug__number__lte=bugs[1])
+def runs_of(study: Study) -> Iterator[Batch]:
+    def read(bugs: Range) -> Batch:
+        of_bugs = bugs.of(told(study))
         rows = Run.objects.filter(series__recipe__in=of_bugs, state=Run.State.ENDED)
         order = ("recipe__bug__number", "recipe__number", "recipe__version", "number")
         ordered = rows.order_by(*(f"series__{name}" for name in order), "position", "repeat")
         return select(ordered, RUN, RUN_PATHS)
 
-    return by_range(study, read)
+    return by_range(study, read, holds_texts=True)
 
 
 def written(document: Any) -> str:

@@ -2,9 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import yaml
 
@@ -13,12 +13,25 @@ from annotator.adjudication.queries import FINAL_KINDS, final_rounds
 from annotator.analysis.labels import verdict_is_plain
 from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Item
-from annotator.labeling.models import Answer, Round
+from annotator.labeling.models import Answer, Assignment, Round
 from annotator.labeling.proposals import hidden_codes
 from annotator.labeling.queries import BLIND_IS_OVER
 from annotator.publication import queries
-from annotator.publication.batches import Range, by_range, select
-from annotator.publication.columns import ANSWERS, BUGS, CONTEXT, FINALS, SIDE_BY_SIDE, TEXT, Column, Row, Table, Value
+from annotator.publication.batches import Range, by_range, lookup, plain, select, taken
+from annotator.publication.columns import (
+    ANSWERS,
+    BUGS,
+    CONTEXT,
+    FINALS,
+    SIDE_BY_SIDE,
+    TEXT,
+    Batch,
+    Column,
+    Table,
+    Value,
+    place,
+)
+from annotator.publication.lookups import Names
 from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 
@@ -82,87 +95,98 @@ def table(study: Study, *, hide: Hide | None = None) -> Table:
     return Table(NAME, layout.columns(), batches(study, layout))
 
 
-def batches(study: Study, layout: Layout) -> Iterator[list[Row]]:
-    def read(bugs: Range) -> list[Row]:
-        answers, finals = answers_by_bug(study, bugs), finals_by_bug(study, bugs)
-        rows = queries.bug_rows(study, bugs, list(layout.contexts))
-        return [(*about(row), *cells(layout, answers[row[0]], finals[row[0]]), *row[len(BUGS) :]) for row in rows]
+def batches(study: Study, layout: Layout) -> Iterator[Batch]:
+    about = tuple(column for column in BUGS if column in SIDE_BY_SIDE)
+    answers, finals = Answers(study), queries.Finals(study)
+
+    def read(bugs: Range) -> Batch:
+        rows = queries.bug_rows(bugs, about, list(layout.contexts))
+        numbers = rows[0].values()
+        beside = [*cells_of(layout, answers.read(bugs), numbers), *labels_of(layout, finals.read(bugs), numbers)]
+        return [*rows[: len(about)], *beside, *rows[len(about) :]]
 
     return by_range(study, read)
 
 
-ABOUT = [place for place, column in enumerate(BUGS) if column in SIDE_BY_SIDE]
+class Answers:
+    """Reads what stands beside each other: of each bug the answers of one round."""
+
+    def __init__(self, study: Study) -> None:
+        self.names = Names(study)
+        self.order = ["slot"] if Facet.objects.filter(codebook__study=study, is_many=True).exists() else []
+        self.rounds = list(final_rounds(study))
+
+    def read(self, bugs: Range) -> Batch:
+        """Under the columns that are wanted of the table of answers, of the rounds that make final labels."""
+        turns = bugs.of(Assignment.objects.filter(round__in=self.rounds))
+        rows = bugs.of(Answer.objects.current().filter(round__in=self.rounds))
+        names = {
+            **self.names.bugs(bugs),
+            **self.names.rounds,
+            **self.names.label(),
+            **self.names.person(rater="rater_id"),
+        }
+        beside = lookup(turns, ANSWERS, {name: name for name in BESIDE}, by="assignment_id")
+        return of_chosen_round(select(rows.order_by(*self.order), SAID, {**names, **beside}))
 
 
-def about(row: Row) -> list[Value]:
-    return [row[place] for place in ABOUT]
+WANTED = ("bug", "round", "round_number", "rater", "facet", "category", *BESIDE)
+SAID = tuple(column for column in ANSWERS if column.name in WANTED)
 
 
-def cells(layout: Layout, answers: "list[Said]", finals: "list[Settled]") -> list[str]:
-    """The round, each rater's cells, the final labels with their sources."""
-    answers = of_chosen_round(answers)
-    given: dict[tuple[str, str], list[str]] = defaultdict(list)
-    for answer in answers:
-        given[answer.rater, answer.facet].append(answer.category)
-    beside = {answer.rater: (answer.confidence, answer.note) for answer in answers}
-    out = [answers[0].round if answers else ""]
-    for rater in layout.raters:
-        out += [layout.separator.join(given.get((rater, facet), ())) for facet in layout.facets]
-        out += beside.get(rater, ("", ""))
-    for facet in layout.facets:
-        labels = [label for label in finals if label.facet == facet]
-        out.append(layout.separator.join(label.category for label in labels))
-        out.append(labels[0].source if labels else "")
-    return out
-
-
-class Said(NamedTuple):
-    """One answer, in the order of the columns of the table of answers."""
-
-    bug: int
-    round: str
-    round_number: int
-    rater: str
-    facet: str
-    category: str
-    confidence: str
-    note: str
-
-
-class Settled(NamedTuple):
-    """One final label, in the order of the columns of the table of final labels."""
-
-    bug: int
-    facet: str
-    category: str
-    source: str
-
-
-def of_chosen_round(answers: list[Said]) -> list[Said]:
-    """The latest round that several raters answered, else the latest."""
-    raters: dict[int, set[str]] = defaultdict(set)
-    for answer in answers:
-        raters[answer.round_number].add(answer.rater)
-    if len(raters) < 2:  # nothing to choose
+def of_chosen_round(answers: Batch) -> Batch:
+    """Of each bug the latest round that several raters answered, else the latest."""
+    if len(set(answers[place(SAID, "round_number")].codes)) < 2:  # nothing to choose
         return answers
-    double = [number for number, names in raters.items() if len(names) > 1]
-    return [answer for answer in answers if answer.round_number == max(double or raters)]
+    bugs, rounds, raters = (answers[place(SAID, name)].values() for name in ("bug", "round_number", "rater"))
+    found: dict[Value, dict[Any, set[Value]]] = defaultdict(lambda: defaultdict(set))
+    for bug, round_, rater in zip(bugs, rounds, raters, strict=True):
+        found[bug][round_].add(rater)
+    chosen = {bug: max(several(of_bug) or of_bug) for bug, of_bug in found.items()}
+    return taken(
+        answers, [at for at, (bug, round_) in enumerate(zip(bugs, rounds, strict=True)) if chosen[bug] == round_]
+    )
 
 
-def answers_by_bug(study: Study, bugs: Range) -> dict[Any, list[Said]]:
-    rows = queries.in_range(counted(study), study, bugs).order_by("bug__number", "rater", "facet", "slot")
-    wanted = tuple(column for column in ANSWERS if column.name in Said._fields)
-    found: dict[Any, list[Said]] = defaultdict(list)
-    for row in select(rows, wanted, queries.ANSWER):
-        found[row[0]].append(Said._make(row))
-    return found
+def several(raters: Mapping[Any, set[Value]]) -> list[Any]:
+    return [round_ for round_, names in raters.items() if len(names) > 1]
 
 
-def finals_by_bug(study: Study, bugs: Range) -> dict[Any, list[Settled]]:
-    places = [place for place, column in enumerate(FINALS) if column.name in Settled._fields]
-    found: dict[Any, list[Settled]] = defaultdict(list)
-    for row in queries.final_rows(study, bugs):
-        found[row[0]].append(Settled._make(row[place] for place in places))
+def cells_of(layout: Layout, answers: Batch, numbers: list[Value]) -> Batch:
+    """The round, and each rater's cells."""
+    said = {column.name: cells.values() for column, cells in zip(SAID, answers, strict=True)}
+    rounds = dict(zip(said["bug"], said["round"], strict=True))
+    given = pivoted(zip(said["rater"], said["facet"], strict=True), said["bug"], said["category"], layout.separator)
+    beside = {name: pivoted(said["rater"], said["bug"], said[name], None) for name in BESIDE}
+    out = [rounds]
+    for rater in layout.raters:
+        out += [given.get((rater, facet), {}) for facet in layout.facets]
+        out += [beside[name].get(rater, {}) for name in BESIDE]
+    return [plain([column.get(number, "") for number in numbers]) for column in out]
+
+
+def labels_of(layout: Layout, finals: Batch, numbers: list[Value]) -> Batch:
+    """The final labels with their sources."""
+    bugs, facets, categories, sources = (
+        finals[place(FINALS, name)].values() if finals else [] for name in ("bug", "facet", "category", "source")
+    )
+    labels = pivoted(facets, bugs, categories, layout.separator)
+    source = pivoted(facets, bugs, sources, None)
+    out = [of.get(facet, {}) for facet in layout.facets for of in (labels, source)]
+    return [plain([column.get(number, "") for number in numbers]) for column in out]
+
+
+def pivoted(
+    keys: Iterable[Any], bugs: list[Value], values: list[Any], separator: str | None
+) -> dict[Any, dict[Value, Any]]:
+    """For each key what its bugs have: of several values all, with the separator between, or without one the first."""
+    found: dict[Any, dict[Value, Any]] = defaultdict(dict)
+    for key, bug, value in zip(keys, bugs, values, strict=True):
+        of_key = found[key]
+        if bug not in of_key:
+            of_key[bug] = value
+        elif separator is not None:
+            of_key[bug] += separator + value
     return found
 
 

@@ -5,6 +5,7 @@ All is read from one snapshot of the database, so that what is labelled meanwhil
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,14 @@ from typing import Any, Protocol, cast
 from django.db import connection, transaction
 
 from annotator.publication import recompute
+from annotator.publication.batches import length
 from annotator.publication.column_page import column_page
 from annotator.publication.columns import Table
 from annotator.publication.contents import aliases, tables_of
 from annotator.publication.documents import as_json, documents_of
 from annotator.publication.files import File, content_hash
 from annotator.publication.findings import document as findings_of
-from annotator.publication.formats import CSV, JSONL, PARQUET, csv_pieces
+from annotator.publication.formats import CSV, JSONL, PARQUET, csv_cell, csv_pieces, json_cell
 from annotator.publication.licence import licence_text
 from annotator.publication.methods import markdown
 from annotator.publication.options import Options
@@ -30,7 +32,6 @@ from annotator.studies.models import Study
 FORMATS = (CSV, JSONL, PARQUET)
 SCRIPT, LICENCE, METHODS = "check.py", "LICENSE.md", "methods.md"
 FIGURES = "figures"  # the folder of pictures, and what they are called
-ROWS_AT_ONCE = 16_384  # in a row group
 Tell = Callable[[int, int, str], None]  # parts done, of how many, what comes
 
 
@@ -132,23 +133,31 @@ def write_bytes(folder: Path, path: str, data: bytes) -> File:
 
 
 def write_table(table: Table, folder: Path) -> TableFiles:
-    """Read once, written in each format, some rows at a time."""
-    import pyarrow.parquet as pq  # 60 MB that most processes never need
-
-    from annotator.publication.arrowtext import batch_of, csv_of, jsonl_of
-    from annotator.publication.parquet import schema_of
+    """Read once; a thread writes each batch in all formats while the next one is read."""
+    from annotator.publication.arrowlines import Indexed  # 60 MB that most processes never need
+    from annotator.publication.parquet import writer
 
     rows = 0
     with ExitStack() as open_:
         csv, jsonl, parquet = (open_.enter_context(Sink(folder, f"{table.name}.{each}")) for each in FORMATS)
         csv.write(b"".join(csv_pieces(Table(table.name, table.columns, []))))
-        with pq.ParquetWriter(_Open(parquet), schema_of(table.columns), compression="zstd") as writer:
-            for several in gathered(table):
-                batch = batch_of(several, table.columns)
-                csv.write(csv_of(batch, table.columns))
-                jsonl.write(jsonl_of(batch, table.columns))
-                writer.write_batch(batch)
-                rows += len(batch)
+        file = open_.enter_context(writer(_Open(parquet), table.columns))
+
+        def write(batch: Indexed) -> None:
+            csv.write(batch.lines(csv_cell, end="\r\n"))
+            jsonl.write(batch.lines(json_cell, begin="{", end="}\n"))
+            file.write_batch(batch.record_batch())
+
+        with ThreadPoolExecutor(1) as beside:
+            before: Future[None] | None = None
+            for batch in table.batches:
+                rows += length(batch)
+                made = Indexed(batch, table.columns)
+                if before:
+                    before.result()  # two batches are in memory, and no more
+                before = beside.submit(write, made)
+            if before:
+                before.result()
     return TableFiles(
         table, rows, {name: sink.done() for name, sink in zip(FORMATS, (csv, jsonl, parquet), strict=True)}
     )
@@ -159,18 +168,6 @@ def without_files(each: TableFiles, folder: Path) -> list[TableFiles]:
     for file in each.files.values():
         (folder / file.path).unlink()
     return []
-
-
-def gathered(table: Table) -> Iterator[list[Any]]:
-    """Batches of several thousand rows: a table with few rows to a bug would else be thousands of row groups."""
-    held: list[Any] = []
-    for batch in table.batches:
-        held += batch
-        if len(held) >= ROWS_AT_ONCE:
-            yield held
-            held = []
-    if held:
-        yield held
 
 
 class _Open:

@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -17,7 +20,6 @@ from annotator.labeling import actions
 from annotator.labeling.models import Assignment
 from annotator.overview.rounds.closing import close_round
 from annotator.publication.exports import FORMATS, TABLES, export, table_of
-from annotator.publication.formats import moment
 from tests.factories import StudyFactory, UserFactory, answer, make_bugs, make_codebook, make_round, member
 
 TEXTS = [
@@ -28,6 +30,7 @@ TEXTS = [
     "'=kept as it is",
     "lone\rreturn\x85\u2029",
     " blanks around ",
+    "back\\slash \\n \\\\t, and a tab\tbehind",
     "NA",
 ]
 
@@ -122,11 +125,8 @@ def test_every_format_has_the_same_rows_and_values(case_7, name):
     table = table_of(case_7, name)
     rows = [dict(zip((column.name for column in table.columns), row, strict=True)) for row in table.rows()]
     assert rows
-    kinds = {column.name: column.kind for column in table.columns}
     from_jsonl = [json.loads(line) for line in io.StringIO(content(case_7, name, "jsonl").decode(), newline="\n")]
-    assert from_jsonl == [
-        {key: moment(value) if kinds[key] == "time" and value else value for key, value in row.items()} for row in rows
-    ]
+    assert from_jsonl == rows
     from_csv = csv_rows(content(case_7, name, "csv"))
     assert from_csv == [{key: as_cell(value) for key, value in row.items()} for row in from_jsonl]
     parquet = pq.read_table(io.BytesIO(content(case_7, name, "parquet")))
@@ -145,7 +145,7 @@ def as_cell(value):
 
 
 def as_json(value):
-    return moment(value) if hasattr(value, "isoformat") else value
+    return f"{value:%Y-%m-%dT%H:%M:%S.%f}Z" if hasattr(value, "isoformat") else value
 
 
 @pytest.fixture
@@ -309,10 +309,63 @@ def test_a_study_is_read_in_ranges_of_bugs(case_7, monkeypatch):
 
     whole = {name: content(case_7, name, "csv") for name in TABLES}
     monkeypatch.setattr(batches, "BUGS_AT_ONCE", 2)
+    monkeypatch.setattr(batches, "TEXTS_AT_ONCE", 2)
     assert {name: content(case_7, name, "csv") for name in TABLES} == whole
     parquet = pq.ParquetFile(io.BytesIO(content(case_7, "answers", "parquet")))
     assert parquet.metadata.num_row_groups == 2
     assert parquet.metadata.num_rows == 6
+
+
+def test_bugs_whose_keys_run_in_another_order_are_read_by_number(case_7, monkeypatch):
+    from annotator.publication import batches
+
+    whole = {name: content(case_7, name, "csv") for name in TABLES}
+    make_bugs(StudyFactory(slug="beside"), 1)
+    monkeypatch.setattr(batches.Range, "is_in_a_row", False)
+    assert {name: content(case_7, name, "csv") for name in TABLES} == whole
+
+
+def test_keys_in_a_row_are_those_of_the_numbers_and_of_no_other_bug():
+    from annotator.publication.batches import Range
+
+    assert Range(None, 1, 3, [4, 5, 6]).is_in_a_row
+    assert not Range(None, 1, 3, [4, 6, 5]).is_in_a_row
+    assert not Range(None, 1, 3, [4, 6]).is_in_a_row
+
+
+def test_pseudonyms_decide_the_order_of_raters(case_7):
+    rows = csv_rows(content(case_7, "answers", "csv", pseudonyms=True))
+    order = [(int(row["bug"]), int(row["round_number"]), row["rater"]) for row in rows]
+    assert order == sorted(order)
+
+
+def test_parquet_holds_no_name_that_no_row_has(case_7):
+    assert b"Later" not in content(case_7, "answers", "parquet")
+    assert b"Main" in content(case_7, "answers", "parquet")
+
+
+def test_csv_and_json_lines_are_written_without_the_large_libraries():
+    code = "import django; django.setup(); import annotator.publication.api, annotator.publication.views, sys"
+    asked = f"{code}; print([name for name in ('pyarrow', 'numpy', 'pandas') if name in sys.modules])"
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "annotator.settings"}
+    told = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True, env=environment)
+    assert told.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ("2026-03-02 12:00:00", "2026-03-02T12:00:00.000000Z"),
+        ("2026-03-02 12:00:00.12+00", "2026-03-02T12:00:00.120000Z"),
+        ("2026-03-02 12:00:00.000001", "2026-03-02T12:00:00.000001Z"),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_a_time_has_microseconds_as_either_database_stores_it(stored, told):
+    from annotator.publication.batches import moment
+
+    assert moment(stored) == told
 
 
 def test_an_empty_study_gives_tables_without_rows(study):

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotator.publication.batches import plain
 from annotator.publication.blocks import (
     Repeat,
     repeat_beyond_chance,
@@ -27,8 +28,10 @@ def answer(bug, rater, uid, facet="cause", round_=1):
 
 
 def release_of(folder, *batches):
-    rows = [[tuple(row.values()) for row in batch] for batch in batches]
-    return Written(folder, [write_table(Table("answers", ANSWERS, rows), folder)], [], {})
+    columns = (
+        [plain(list(values)) for values in zip(*(row.values() for row in batch), strict=True)] for batch in batches
+    )
+    return Written(folder, [write_table(Table("answers", ANSWERS, columns), folder)], [], {})
 
 
 def at_random(n, seed=5, of=8):
@@ -81,8 +84,7 @@ def test_a_raters_answers_to_a_bug_count_together(tmp_path):
     assert repeated_blocks(release_of(tmp_path, rows)) == [Repeat("Round 1", 100, 1, 101)]
 
 
-def test_a_bug_whose_answers_are_in_two_row_groups_is_one(tmp_path, monkeypatch):
-    monkeypatch.setattr("annotator.publication.writing.ROWS_AT_ONCE", 1)
+def test_a_bug_whose_answers_are_in_two_row_groups_is_one(tmp_path):
     given = at_random(80)
     rows = [
         answer(bug, "alice", f"{facet}{uid}", facet)

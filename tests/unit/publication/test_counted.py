@@ -1,7 +1,6 @@
 """What a release's final labels say of themselves: a label too many, a facet left open."""
 
-import pytest
-
+from annotator.publication.batches import plain
 from annotator.publication.checks import impossible_counts, missing_facets
 from annotator.publication.columns import BUGS, FINALS, Table
 from annotator.publication.writing import Written, write_table
@@ -11,7 +10,7 @@ BOOK = {"versions": [{"codebook": {"facets": [{"id": "cause"}, {"id": "part", "a
 
 def rows_under(columns, *rows):
     blank = {column.name: None if column.kind != "text" else "" for column in columns}
-    return [tuple((blank | row).values()) for row in rows]
+    return [plain(list(values)) for values in zip(*((blank | row).values() for row in rows), strict=True)]
 
 
 def release_of(folder, finals, bugs=3):
@@ -23,11 +22,6 @@ def release_of(folder, finals, bugs=3):
         write_table(Table("finals", FINALS, batches), folder),
     ]
     return Written(folder, tables, [], {"codebook.json": BOOK})
-
-
-@pytest.fixture(autouse=True)
-def row_groups(monkeypatch):
-    monkeypatch.setattr("annotator.publication.writing.ROWS_AT_ONCE", 1)
 
 
 def test_labels_as_they_should_be_pass(tmp_path):
