@@ -28,7 +28,7 @@ JOIN others ON others.bug_id = labels.bug_id
 BUGS_OF_BOTH = "SELECT COUNT(DISTINCT labels.bug_id) FROM labels JOIN others ON others.bug_id = labels.bug_id"
 OF_ITEMS = """
 SELECT labels.category_id AS one, WHAT AS other FROM labels
-JOIN sampling_bug bug ON bug.id = labels.bug_id JOIN collection_item item ON item.id = bug.item_id
+NESTED sampling_bug bug ON bug.id = labels.bug_id NESTED collection_item item ON item.id = bug.item_id
 """
 BUGS_BY_PLACE = """
 SELECT item.repository_id, COUNT(DISTINCT labels.bug_id) FROM labels
@@ -52,8 +52,9 @@ GROUP BY bug.item_id, labels.category_id
 """
 SECONDS = """
 SELECT labels.category_id AS one, turn.active_seconds AS other FROM labels
-JOIN labeling_assignment turn ON turn.bug_id = labels.bug_id AND turn.state = 'submitted' AND turn.round_id = %s
+NESTED labeling_assignment turn ON turn.bug_id = labels.bug_id AND turn.state = 'submitted' AND turn.round_id = %s
 """
+NESTED = {"postgresql": "JOIN", "sqlite": "CROSS JOIN"}  # SQLite keeps the order of the latter: labels first
 TALLY = {
     "postgresql": "SELECT one, other, COUNT(*) FROM ({rows}) AS met GROUP BY one, other",
     # it sorts what it groups, or reads a whole table in the order of the groups: what it meets is counted here, as one
@@ -135,7 +136,7 @@ class Reading:
     def tally(self, rows: str, *params: Any, of: Question, and_: Question | None = None) -> Counter[tuple[int, Any]]:
         """How often a category counted under meets what else the rows hold; None where they hold nothing."""
         tops, counts = self.tops(of), Counter[tuple[int, Any]]()
-        sql = TALLY[connection.vendor].format(rows=rows)
+        sql = TALLY[connection.vendor].format(rows=rows.replace("NESTED", NESTED[connection.vendor]))
         for one, other, n in counted(self.ask(sql, *params, of=of, and_=and_)):
             counts[tops.get(one, one), other] += n
         return counts
