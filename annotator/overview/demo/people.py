@@ -15,7 +15,7 @@ SLUG = "demo"
 TITLE = "Bugs in deep-learning frameworks"
 QUESTION = (
     "Why do bugs arise in Tessera, Lumen, Axon and Corvid, how do they show, and where? "
-    "Two raters label each bug, blind to each other; maple decides what they cannot agree on. "
+    "Two raters label each bug, blind to each other; an adjudicator decides what they cannot agree on. "
     "The frameworks and their bugs are made up."
 )
 PASSWORD = "concord-demo"  # noqa: S105  # shown to everybody who starts the demo
