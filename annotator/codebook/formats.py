@@ -49,7 +49,7 @@ def _rows(whole: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 def _cell(value: Any) -> str:
     """A list has a line each, or is written as JSON where one of its texts has lines of its own."""
     if isinstance(value, list):
-        is_plain = all(len(text.splitlines()) == 1 and not text.startswith("[") for text in value)
+        is_plain = all(text.splitlines() == [text] and not text.startswith("[") for text in value)
         return "\n".join(value) if is_plain and value else json.dumps(value, ensure_ascii=False)
     return ("false", "true")[value] if isinstance(value, bool) else str(value)
 

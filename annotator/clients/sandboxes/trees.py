@@ -10,12 +10,26 @@ def below(root: int) -> list[int]:
     """A process and all that descend from it, as far as they can be seen."""
     found = [root]
     for pid in found:
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                found += [int(child) for child in children.read_text().split()]
-            except OSError:
-                continue
+        found += _children(pid)
     return found
+
+
+def _children(pid: int) -> list[int]:
+    """Of all its threads; none of a process or thread that has ended meanwhile."""
+    found: list[int] = []
+    for thread in _threads(pid):
+        try:
+            found += [int(child) for child in (thread / "children").read_text().split()]
+        except OSError:
+            continue
+    return found
+
+
+def _threads(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
 
 
 def held_mb(root: int) -> float:

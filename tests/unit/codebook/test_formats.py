@@ -26,9 +26,15 @@ HARD = Document(
             takes_codes=True,
             categories=(
                 CategoryDoc(
-                    name=" -1 means off ", id="a1", definition="x\ny", examples=("one", "two\nlines"), aka=("[b]",)
+                    name=" -1 means off ",
+                    id="a1",
+                    definition="x\ny",
+                    examples=("one", "two\nlines"),
+                    aka=("[b]",),
                 ),
-                CategoryDoc(name="crash，segfault", parent=" -1 means off ", code=True, unverified=True),
+                CategoryDoc(
+                    name="crash，segfault", parent=" -1 means off ", code=True, unverified=True, examples=("ends\n",)
+                ),
                 CategoryDoc(name="not applicable", not_applicable=True),
             ),
             tell_apart=(ApartDoc(" -1 means off ", "crash，segfault", "Look;\ntwice."),),
