@@ -17,10 +17,18 @@ def is_own_number(image: str) -> bool:
     return bool(DIGEST.fullmatch(image))
 
 
+def in_full(image: str) -> str:
+    """The repository with its registry, as engines spell out what names none: `python` is docker.io/library/python."""
+    name = repository(image)
+    first, _, rest = name.partition("/")
+    if rest and (first == "localhost" or "." in first or ":" in first):
+        return name
+    return f"docker.io/{name}" if rest else f"docker.io/library/{name}"
+
+
 def is_pinned(image: str, *, of: str) -> bool:
-    """One image for good, and of the repository that `of` names: some engines spell `python` out as docker.io/library/python."""
-    name, _, digest = image.partition("@")
+    """One image for good, and of the repository that `of` names."""
     if is_own_number(image):
         return True
-    one, other = f"/{repository(name)}", f"/{repository(of)}"
-    return bool(DIGEST.fullmatch(digest)) and (one.endswith(other) or other.endswith(one))
+    name, _, digest = image.partition("@")
+    return bool(DIGEST.fullmatch(digest)) and in_full(name) == in_full(of)
