@@ -145,7 +145,7 @@ CELERY_BEAT_SCHEDULE = {
 
 # --- people
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+AUTHENTICATION_BACKENDS = ["annotator.accounts.backends.Backend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
@@ -163,6 +163,7 @@ MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # --- web
+SESSION_ENGINE = "annotator.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 14 * 24 * 3600

@@ -14,12 +14,13 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "bench.settings")
 django.setup()
 
+from django.conf import settings  # noqa: E402
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY  # noqa: E402
-from django.contrib.sessions.backends.db import SessionStore  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from annotator.accounts.models import User  # noqa: E402
+from annotator.accounts.sessions import SessionStore  # noqa: E402
 from annotator.codebook.actions import create_codebook  # noqa: E402
 from annotator.codebook.presets import MAIN, preset  # noqa: E402
 from annotator.collection.actions import FileCopy, ItemCopy, keep_copies  # noqa: E402
@@ -103,7 +104,7 @@ def settle_statistics() -> None:
 def session_of(user: User) -> str:
     store = SessionStore()
     store[SESSION_KEY] = str(user.pk)
-    store[BACKEND_SESSION_KEY] = "allauth.account.auth_backends.AuthenticationBackend"
+    store[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
     store[HASH_SESSION_KEY] = user.get_session_auth_hash()
     store.save()
     return str(store.session_key)

@@ -21,8 +21,6 @@ from annotator.studies.models import Membership, Role, Study
 from annotator.studies.protocol import protocol_of
 from annotator.web.errors import BadInput, Refused
 
-BACKEND = "allauth.account.auth_backends.AuthenticationBackend"
-
 
 @login_required
 @require_GET
@@ -79,7 +77,7 @@ def _join_as_newcomer(request: HttpRequest, token: str, filled: dict[str, Any]) 
         password=filled["password"],
         display_name=filled["display_name"],
     )
-    login(request, user, backend=BACKEND)
+    login(request, user)
     return _welcome(request, study)
 
 

@@ -19,10 +19,11 @@ SHOWS = "import os\nprint('NaN' if os.environ['SHOWS'] == 'yes' else 'fine')\n"
 
 
 def document(*, repeats: int = 2, **changes: Any) -> dict[str, Any]:
-    """A buggy and a fixed environment that differ by a variable; `buggy` and `fixed` change them."""
+    """A buggy and a fixed environment that differ by a variable; `buggy` and `fixed` change them, `named` the script."""
     buggy = {"name": "buggy", "python": PYTHON, "variables": {"SHOWS": "yes"}, "expect": "bug"}
     fixed = {"name": "fixed", "python": PYTHON, "variables": {"SHOWS": "no"}, "expect": "no_bug"}
-    usual = {"name": "NaN in the sum", "script": "repro.py", "oracle": {"stdout_matches": "NaN"}, "repeats": repeats}
+    named = changes.pop("named", "repro.py")
+    usual = {"name": "NaN in the sum", "script": named, "oracle": {"stdout_matches": "NaN"}, "repeats": repeats}
     listed = [buggy | changes.pop("buggy", {}), fixed | changes.pop("fixed", {})]
     limits = {"seconds": 30, "memory_mb": 512} | changes.pop("limits", {})
     return usual | {"environments": listed, "limits": limits} | changes

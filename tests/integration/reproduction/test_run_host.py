@@ -1,6 +1,7 @@
 """A host from its start to its end: it has an address and a key, no database and no broker."""
 
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -40,6 +41,11 @@ def started(url: str, key: Path, *options: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(command, cwd=ROOT, env=environment, **pipes)
 
 
+def sleeper() -> str:
+    """A script's name that no other test has, so that what runs of it is this test's own."""
+    return f"sleeper-{secrets.token_hex(4)}.py"
+
+
 def wait_until(holds, *, seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not holds():
@@ -71,25 +77,28 @@ def test_it_has_several_runs_at_once_within_its_memory(live_server, study, bugs,
 
 
 def test_told_to_stop_it_hands_its_run_back_and_leaves_nothing(live_server, study, bugs, ada, key):
-    run = make_series(bugs[0], ada, script=LONG, repeats=1, limits={"seconds": 800}).runs.first()
+    name = sleeper()
+    run = make_series(bugs[0], ada, script=LONG, named=name, repeats=1, limits={"seconds": 800}).runs.first()
     host = started(live_server.url, key)
     wait_until(lambda: run.log.exists())
+    assert processes_with(name) != []
     begun = time.monotonic()
     host.send_signal(signal.SIGTERM)
     _, said = host.communicate(timeout=30)
     assert (host.returncode, time.monotonic() - begun < 15) == (0, True), said
     run.refresh_from_db()
     assert (run.state, run.faults[0]["outcome"], run.faults[0]["host"]) == ("waiting", "lost", "box-1")
-    assert processes_with("time.sleep(711)") == [] and processes_with("repro.py") == []
+    assert processes_with(name) == []
 
 
 def test_killed_it_leaves_no_process_and_its_run_is_taken_up_again(live_server, study, bugs, ada, key):
-    run = make_series(bugs[0], ada, script=LONG, repeats=1, limits={"seconds": 800}).runs.first()
+    name = sleeper()
+    run = make_series(bugs[0], ada, script=LONG, named=name, repeats=1, limits={"seconds": 800}).runs.first()
     host = started(live_server.url, key)
     wait_until(lambda: run.log.exists())
     host.kill()
     host.communicate(timeout=30)
-    wait_until(lambda: processes_with("repro.py") == [], seconds=10)
+    wait_until(lambda: processes_with(name) == [], seconds=10)
     Run.objects.filter(pk=run.pk).update(lease_until="2020-01-01T00:00:00Z")
     assert [one.pk for one in leases.expire()] == [run.pk]
 
@@ -98,13 +107,14 @@ def test_a_run_that_is_cancelled_ends_on_the_host(live_server, study, bugs, ada,
     from annotator.reproduction import actions
 
     monkeypatch.setattr(leases, "LEASE", leases.dt.timedelta(seconds=4))
-    run = make_series(bugs[0], ada, script=LONG, repeats=1, limits={"seconds": 800}).runs.first()
+    name = sleeper()
+    run = make_series(bugs[0], ada, script=LONG, named=name, repeats=1, limits={"seconds": 800}).runs.first()
     host = started(live_server.url, key, "--once")
     wait_until(lambda: run.log.exists())
     actions.cancel_series(series=run.series, by=ada)
     _, said = host.communicate(timeout=30)
     assert host.returncode == 0 and "no longer wanted" in said
-    assert processes_with("repro.py") == []
+    assert processes_with(name) == []
 
 
 @pytest.mark.parametrize(
