@@ -16,7 +16,7 @@ from annotator.stats.sets import Answers
 from annotator.stats.tables import Table
 from annotator.studies.models import Study
 
-ROUND, FACET = "screening", "vote"
+ROUND, FACET, TITLE = "screening", "vote", "Screening vote"
 
 
 def entries(study: Study) -> list[Entry]:
@@ -70,7 +70,7 @@ def _excluded(others: int) -> dict[str, int]:
 
 def _scale() -> Scale:
     choices = tuple(Choice(value, value) for value in Vote.Decision.values)
-    return Scale(facet_id=0, key=FACET, name="Screening vote", choices=choices, uids={})
+    return Scale(facet_id=0, key=FACET, name=TITLE, choices=choices, uids={})
 
 
 def _table(votes: "QuerySet[Vote]", first: int, second: int) -> Table:

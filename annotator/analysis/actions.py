@@ -7,10 +7,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotator.accounts.models import User
-from annotator.analysis.asked import COMPARISON, KINDS, REPOSITORY, Asked
+from annotator.analysis.asked import AGREEMENT, COMPARISON, KINDS, REPOSITORY, Asked
 from annotator.analysis.models import Drawing
 from annotator.analysis.numbers import numbers
 from annotator.analysis.reading import Reading
+from annotator.analysis.relating import comparable, comparable_key
 from annotator.history.actions import record
 from annotator.studies.models import Study
 from annotator.web.errors import Refused
@@ -41,6 +42,8 @@ def ask(*, study: Study, asked: Asked, by: User | None) -> Drawing:
 
 def with_keys(study: Study, asked: Asked) -> Asked:
     """Facets by their keys, however they were named."""
+    if asked.kind == AGREEMENT:
+        return replace(asked, by=comparable_key(comparable(study), asked.by))
     across = study if asked.kind != COMPARISON else Study.objects.filter(slug=asked.other).first() or study
     return replace(asked, by=_key(study, asked.by), across=_key(across, asked.across))
 

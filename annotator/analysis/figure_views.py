@@ -16,7 +16,7 @@ from annotator.analysis.layout import section
 from annotator.analysis.models import Drawing
 from annotator.analysis.permitted import allowed
 from annotator.analysis.published import published_in
-from annotator.analysis.queries import questions_of
+from annotator.analysis.relating import comparable
 from annotator.analysis.tables import Tables
 from annotator.analysis.wording import in_words
 from annotator.analysis.writing import attached
@@ -36,7 +36,7 @@ def figures(request: Request, slug: str) -> HttpResponse:
     """All figures of the study; POST asks for one."""
     study = study_for(request.user, slug)
     if request.method == "GET":
-        facets = {question.key: question.name for question in questions_of(study)}
+        facets = comparable(study)
         rows = [line_of(row, facets) for row in listed(study, request.user)]
         return render(request, "analysis/figures.html", {"study": study, "rows": rows})
     drawing = ask(request, study)

@@ -1,19 +1,24 @@
 """How alike repositories are, when things happened, how long labelling took, how two studies and the rounds compare."""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
 from annotator.adjudication.queries import FINAL
+from annotator.agreement import screened
+from annotator.agreement.entries import Entry
 from annotator.agreement.queries import entries
 from annotator.analysis.asked import Asked
 from annotator.analysis.crossing import cross_of
 from annotator.analysis.distributing import ordered
 from annotator.analysis.left_out import left_out
+from annotator.analysis.queries import questions_of
 from annotator.analysis.reading import Reading
 from annotator.analysis.sheets import COUNT, NUMBER, SECONDS, SHARE, Column, Sheet
 from annotator.stats.correlation import band, spearman
 from annotator.studies.models import Study
+from annotator.web.errors import BadInput
 
 
 def correlation(study: Study, asked: Asked) -> Sheet:
@@ -159,38 +164,57 @@ def _nth(turns: Counter[int], which: int) -> int:
 
 
 def agreement(study: Study, asked: Asked) -> Sheet:
-    """Kappa of each closed round, facet and pair, with its interval: blind answers alone."""
-    listed = [entry for entry in entries(study) if "kappa" in entry and len(entry["raters"]) == 2]
-    rows = []
-    for entry in listed:
-        low, high = entry["ci"] or (None, None)
-        pair = " and ".join(entry["raters"])
-        rows.append(
-            (
-                entry["round"],
-                entry["facet"],
-                pair,
-                entry["n"],
-                entry["kappa"],
-                low,
-                high,
-                entry["blindness"],
-                entry["reason"] or "",
-            )
-        )
-    if asked.by:
-        rows = [row for row in rows if row[1] == asked.by]
+    """Kappa of each closed round, facet and pair, with its interval: blind answers and screening votes alone."""
+    facets = comparable(study)
+    wanted = comparable_key(facets, asked.by)
+    pairs = [entry for entry in pairs_of(study) if wanted in ("", entry["facet"])]
+    rounds = [entry for entry in pairs if entry["kind"] != screened.ROUND]
     return Sheet(
         kind=asked.kind,
         title=asked.title or "Agreement by round",
         labels=FINAL,
-        n=max((row[3] for row in rows), default=0),
+        n=max((entry["n"] for entry in rounds or pairs), default=0),
         columns=(
-            Column("round", "Round"), Column("facet", "Facet"), Column("raters", "Raters"), Column("bugs", "Bugs", COUNT),
+            Column("round", "Round"), Column("facet", "Facet"), Column("raters", "Raters"), Column("bugs", "n", COUNT),
             Column("kappa", "Cohen's κ", NUMBER), Column("low", "from", NUMBER), Column("high", "to", NUMBER),
             Column("blindness", "Blind"), Column("reason", "Undefined because"),
         ),
-        rows=tuple(rows),
-        notes=("Counted on blind answers, per round, facet and pair; nothing that was settled later changes it.",),
-        unit="bugs in the largest round",
+        rows=tuple(_compared(entry, facets) for entry in pairs),
+        notes=(
+            "Counted on blind answers, per round, facet and pair; nothing that was settled later changes it.",
+            *(["The n of a screening counts candidates, that of a round bugs."] if len(rounds) < len(pairs) else []),
+        ),
+        unit="bugs in the largest round" if rounds else "candidates in the largest screening",
     )  # fmt: skip
+
+
+def pairs_of(study: Study) -> list[Entry]:
+    """What two raters answered, or two reviewers voted, compared."""
+    return [entry for entry in entries(study) if "kappa" in entry and len(entry["raters"]) == 2]
+
+
+def compared_in(study: Study) -> dict[str, str]:
+    """Key to title of the facets in which raters were compared, and of the screening vote."""
+    facets = comparable(study)
+    return {entry["facet"]: facets[entry["facet"]] for entry in pairs_of(study)}
+
+
+def comparable(study: Study) -> dict[str, str]:
+    return {screened.FACET: screened.TITLE} | {question.key: question.name for question in questions_of(study)}
+
+
+def comparable_key(facets: Mapping[str, str], name: str) -> str:
+    """The key of that name, or the key itself; of none all are meant."""
+    for key, title in facets.items():
+        if name == key or name.casefold() == title.casefold():
+            return key
+    if name:
+        raise BadInput(f"The codebook has no facet “{name[:60]}”. Agreement is there of: {', '.join(facets)}.")
+    return ""
+
+
+def _compared(entry: Entry, facets: Mapping[str, str]) -> tuple[Any, ...]:
+    low, high = entry["ci"] or (None, None)
+    pair = " and ".join(entry["raters"])
+    found = (entry["n"], entry["kappa"], low, high, entry["blindness"], entry["reason"] or "")
+    return (entry["round"], facets[entry["facet"]], pair, *found)

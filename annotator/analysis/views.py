@@ -1,5 +1,6 @@
 """The analysis: every facet's distribution, each table on a page of its own, and tables as files."""
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +18,8 @@ from annotator.analysis.labels import FINAL, UNANIMOUS, raters_with_labels
 from annotator.analysis.layout import Section, section
 from annotator.analysis.numbers import numbers
 from annotator.analysis.permitted import allowed, permitted, refuse_rater_labels, told_to
+from annotator.analysis.queries import Question
+from annotator.analysis.relating import compared_in
 from annotator.analysis.tables import Tables
 from annotator.analysis.tables import tables as all_tables
 from annotator.analysis.writing import as_lines, written
@@ -106,12 +109,19 @@ def table_page(request: HttpRequest, slug: str, kind: str) -> HttpResponse:
     used = Tables(study).used()
     given = with_defaults(kind, given, [question.key for question in used])
     context = around(request, study, kind, choice=given.get("labels", FINAL), chosen=given)
-    context |= {"facets": used, "others": others(request, study)}
+    context |= {"facets": choosable(study, kind, used), "others": others(request, study)}
     if is_asked(kind, given):
         asked = allowed(study, request.user, read_asked(kind, given))
         one = shown(request, study, asked, whole=is_small(study) or "others" in given)
         context |= {"section": one, "drawn": drawn_among(study, [asked]), "is_small": is_small(study)}
     return render(request, "analysis/table.html", context)
+
+
+def choosable(study: Study, kind: str, used: list[Question]) -> Sequence[Any]:
+    """What the page offers, each with its key and name: facets with labels, or what raters were compared in."""
+    if kind != kinds.AGREEMENT:
+        return used
+    return [{"key": key, "name": title} for key, title in compared_in(study).items()]
 
 
 def is_small(study: Study) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import fisher_exact
 
 from annotator.adjudication.models import Resolution
+from annotator.analysis import actions
 from annotator.analysis.asked import read_asked
 from annotator.analysis.numbers import numbers
 from annotator.analysis.relating import quantile
@@ -19,10 +20,12 @@ from annotator.collection.models import Repository
 from annotator.labeling.models import Assignment
 from annotator.overview.rounds.closing import close_round
 from annotator.sampling.models import Bug, Drawn, Sample, Stratum
+from annotator.screening.actions import close as close_screening
 from annotator.stats.association import lift
 from annotator.stats.shares import Part, share_of, weighted
 from annotator.web.errors import BadInput
 from tests.factories import StudyFactory, answer, make_bugs, make_codebook, make_round
+from tests.factories.screening import make_screening, screen
 
 PLACES = ("Axon", "corvid", "lumen/lumen")
 
@@ -298,9 +301,40 @@ def test_agreement_is_that_of_the_blind_answers(main_round, bugs, alice, bob, le
         answer(main_round, bug, alice, {"cause": "type" if place % 2 else "api", "stage": "training"})
         answer(main_round, bug, bob, {"cause": "type" if place % 2 or place == 0 else "api", "stage": "training"})
     close_round(round_=main_round, by=lee)
-    by_facet = {row["facet"]: row for row in ask(main_round.study, "agreement").records()}
-    assert by_facet["cause"]["kappa"] == pytest.approx(2 / 3)
-    assert (by_facet["stage"]["kappa"], by_facet["stage"]["reason"]) == (None, "single_category")
+    sheet = ask(main_round.study, "agreement")
+    by_facet = {row["facet"]: row for row in sheet.records()}
+    assert by_facet["Cause"]["kappa"] == pytest.approx(2 / 3)
+    assert (by_facet["Stage"]["kappa"], by_facet["Stage"]["reason"]) == (None, "single_category")
+    assert (sheet.n, sheet.unit) == (6, "bugs in the largest round")
+    for name in ("cause", "CAUSE"):
+        assert ask(main_round.study, "agreement", by=name).column("facet") == ["Cause"]
+    with pytest.raises(BadInput, match="no facet “repository”"):
+        ask(main_round.study, "agreement", by="repository")
+
+
+def test_agreement_of_screening_votes_stands_beside_that_of_answers(main_round, bugs, alice, bob, lee, client):
+    study = main_round.study
+    screening = make_screening(study, reviewers=[alice, bob], by=lee, count=8, name="First reading")
+    for place in range(1, 9):
+        for reviewer in (alice, bob):
+            screen(screening, reviewer, {place: "in" if place % 2 or (place == 2 and reviewer == bob) else "E1"})
+    close_screening(screening=screening, by=lee)
+    votes = ask(study, "agreement", by="vote")
+    assert [(row["facet"], row["bugs"], row["kappa"]) for row in votes.records()] == [("Screening vote", 8, 0.75)]
+    assert (votes.n, votes.unit) == (8, "candidates in the largest screening")
+    for bug in bugs:
+        for rater in (alice, bob):
+            answer(main_round, bug, rater, {"cause": "type", "stage": "training"})
+    close_round(round_=main_round, by=lee)
+    sheet = ask(study, "agreement")
+    assert sheet.column("facet") == ["Cause", "Stage", "Screening vote"]
+    assert (sheet.n, sheet.unit) == (6, "bugs in the largest round"), "candidates are no bugs"
+    client.force_login(alice)
+    page = client.get("/frameworks/analysis/tables/agreement/?by=vote").content.decode()
+    assert '<option value="vote" selected>Screening vote</option>' in page
+    assert (
+        actions.ask(study=study, asked=read_asked("agreement", {"by": "Screening vote"}), by=lee).asked["by"] == "vote"
+    )
 
 
 def test_likeness_needs_no_test_and_says_over_how_many_categories(settled):
