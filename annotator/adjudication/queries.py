@@ -38,8 +38,9 @@ def final_labels(
 
 def _is_gone(study: Study) -> Q:
     """PostgreSQL takes NOT IN for half of all rows and plans for them; SQLite looks up what EXISTS names row by row."""
-    left = [Bug.Left.DUPLICATE, Bug.Left.WITHDRAWN]
-    gone = Bug.objects.filter(study=study, left_at__isnull=False, left_reason__in=left)  # by the index of the few
+    gone = Bug.objects.filter(
+        study=study, left_at__isnull=False, left_reason__in=Bug.FOR_GOOD
+    )  # by the index of the few
     return Q(bug__in=gone) if connection.vendor == "sqlite" else Q(Exists(gone.filter(pk=OuterRef("bug"))))
 
 

@@ -139,6 +139,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def of(self, rater: Any) -> "AssignmentQuerySet":
         return self.filter(rater=rater)
 
+    def wanted(self) -> "AssignmentQuerySet":
+        """Without those that nobody waits for any more: not answered yet, of bugs that have left for good."""
+        waiting = [Assignment.State.TODO, Assignment.State.CLAIMED, Assignment.State.PARKED]
+        return self.exclude(state__in=waiting, bug__left_reason__in=Bug.FOR_GOOD)
+
 
 class Assignment(models.Model):
     """One rater's turn at one bug of a round."""

@@ -19,7 +19,7 @@ def next_for(round_: Round, rater: User, *, rows: AssignmentQuerySet | None = No
     """
     if round_.design == Round.Design.POOL and round_.is_open:
         return claim_next(round_=round_, rater=rater)
-    mine = (Assignment.objects.all() if rows is None else rows).filter(round=round_, rater=rater)
+    mine = (Assignment.objects.all() if rows is None else rows).filter(round=round_, rater=rater).wanted()
     return (
         mine.filter(state=State.TODO).order_by("position").first()
         or mine.filter(state=State.PARKED).order_by("position").first()
@@ -32,7 +32,7 @@ def claim_next(*, round_: Round, rater: User) -> Assignment | None:
     share_round(round_.pk)
     if not Round.objects.open().filter(pk=round_.pk).exists():
         return None
-    mine = Assignment.objects.filter(round=round_, rater=rater)
+    mine = Assignment.objects.filter(round=round_, rater=rater).wanted()
     now = timezone.now()
     held = mine.filter(state=State.CLAIMED).order_by("position").first()
     if held and held.lease_until and held.lease_until > now:

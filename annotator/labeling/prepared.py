@@ -2,6 +2,7 @@
 
 from annotator.labeling.models import Assignment, Round
 from annotator.labeling.source import last_edit, links_of
+from annotator.sampling.models import Bug
 from annotator.studies.models import Role
 from annotator.web.prepared import Prepared
 
@@ -28,6 +29,7 @@ TURN = Prepared(
 NEXT_TURN = Prepared(
     lambda round_, rater: (
         Assignment.objects.filter(round=round_, rater=rater, state=TODO)
+        .exclude(bug__left_reason__in=Bug.FOR_GOOD)
         .select_related("bug__item__repository", "bug__item__text")
         .annotate(edited_at=last_edit("bug__item"), links=links_of("bug__item"))
         .order_by("position")[:1]
@@ -38,6 +40,7 @@ NEXT_TURN = Prepared(
 TURN_AFTER = Prepared(
     lambda round_, rater, position: (
         Assignment.objects.filter(round=round_, rater=rater, state=TODO, position__gt=position)
+        .exclude(bug__left_reason__in=Bug.FOR_GOOD)
         .select_related("bug")
         .only("bug__number")
         .order_by("position")[:1]

@@ -62,7 +62,7 @@ def progress_by_round(rounds: Sequence[Round], *, viewer: User, is_lead: bool) -
     """The same for many rounds, by id. Three queries, whatever their number."""
     mine = rated_by(viewer, rounds)
     own_alone = [one.pk for one in rounds if one.is_open and (not is_lead or one.pk in mine)]
-    rows = Assignment.objects.filter(round__in=rounds).exclude(Q(round__in=own_alone) & ~Q(rater=viewer))
+    rows = Assignment.objects.filter(round__in=rounds).wanted().exclude(Q(round__in=own_alone) & ~Q(rater=viewer))
     counts = rows.values("round", "rater").annotate(
         total=Count("pk", filter=~Q(state=State.COVERED)),
         submitted=Count("pk", filter=Q(state=State.SUBMITTED)),
@@ -81,7 +81,7 @@ def to_label(study: Study, rater: User) -> int:
     """How many bugs of open rounds wait for this rater: of the rater's own turns alone."""
     waiting = [State.TODO, State.CLAIMED, State.PARKED]
     mine = Assignment.objects.filter(rater=rater, state__in=waiting, round__study=study)
-    return mine.filter(round__state=Round.State.OPEN).count()
+    return mine.filter(round__state=Round.State.OPEN).wanted().count()
 
 
 def round_named(study: Study, name: str) -> Round | None:

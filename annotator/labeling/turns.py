@@ -150,7 +150,7 @@ def own_answers(assignment: Assignment) -> list[tuple[Facet, Category]]:
 def own_list(round_: Round, rater: User, *, state: str, after: int) -> Rows:
     """A page of the rater's own bugs, in the rater's own order."""
     wanted = [state] if state else SHOWN_STATES
-    mine = Assignment.objects.filter(round=round_, rater=rater, state__in=wanted, position__gt=after)
+    mine = Assignment.objects.filter(round=round_, rater=rater, state__in=wanted, position__gt=after).wanted()
     found = list(mine.select_related("bug__item__repository").order_by("position")[: PAGE + 1])
     shown = found[:PAGE]
     return Rows(tuple(map(_row, shown)), shown[-1].position if len(found) > PAGE else None)

@@ -23,7 +23,6 @@ from annotator.studies.models import Membership, Role, Study
 from annotator.web.errors import Refused
 
 Act = Change.Act
-LEFT = (Bug.Left.DUPLICATE, Bug.Left.WITHDRAWN)
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def touched_bugs(change: Change) -> set[int]:
     since = RoundBug.objects.filter(
         round__study=study, round__kind__in=FINAL_KINDS, round__opened_at__gt=change.applied_at
     )
-    gone = Bug.objects.filter(study=study, left_reason__in=LEFT)
+    gone = Bug.objects.filter(study=study, left_reason__in=Bug.FOR_GOOD)
     return found - set(since.values_list("bug_id", flat=True)) - set(gone.values_list("pk", flat=True))
 
 
