@@ -1,11 +1,12 @@
 """What the page of a release shows, read from its own files: a later change of the study changes nothing here."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from annotator.publication.citing import Named, bibtex, sentence
+from annotator.publication.comparing import ADDED, CHANGED, GONE, SAME
 from annotator.publication.contents import HOLDS
 from annotator.publication.describing import CHANGES
 from annotator.publication.frozen import document
@@ -140,6 +141,23 @@ def change_lines(changes: dict[str, Any], facets: dict[str, str]) -> list[Change
         Change("Bugs withdrawn", len(left) + changes["bugs_gone"], ", ".join(f"bug {bug}" for bug in left[:SHOWN]))
     )
     return lines
+
+
+def shown(found: dict[str, Any], facets: dict[str, str], *, withholds: bool) -> dict[str, Any]:
+    """Two releases compared, as a page shows it: facets by their names, files that differ with whether they may be had."""
+    bugs, answers = found["bugs"], found["answers"]
+    listed = [each | {"facet_name": facets.get(each["facet"], each["facet"])} for each in answers["listed"]]
+    files = [each | {"is_withheld": withholds and tells_names(each["path"])} for each in found["files"]]
+    of_files = Counter(file["change"] for file in files)
+    return {
+        "bugs": bugs | {"all": sum(bugs["counts"].values())},
+        "answers": answers | {"listed": listed, "all": sum(answers["facets"].values())},
+        "labels": [{"name": facets.get(facet, facet), "n": n} for facet, n in found["counts"].items()],
+        "codebook": found["codebook"],
+        "files": [file for file in files if file["change"] != SAME],
+        "of_files": [of_files[change] for change in (ADDED, GONE, CHANGED)],
+        "same": of_files[SAME],
+    }
 
 
 def some(labels: Sequence[dict[str, Any]]) -> str:

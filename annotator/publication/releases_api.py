@@ -1,24 +1,24 @@
 """REST: releases, what they hold, and their files."""
 
-from typing import Any
-
 from django.db.models import QuerySet
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.exceptions import NotAuthenticated, NotFound
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotator.accounts.authentication import HasScope
-from annotator.publication import actions, release_page
+from annotator.publication import actions, compared, release_page
 from annotator.publication.models import Release
 from annotator.publication.options import changed, usual
-from annotator.publication.reading import release_for
+from annotator.publication.reading import is_public, release_for
 from annotator.publication.sent import archive_response, file_response
 from annotator.publication.serializers import (
+    BeingCompared,
     ChangesShape,
+    ComparedShape,
     NewRelease,
     OneReleaseShape,
     Public,
@@ -68,11 +68,13 @@ class ReleaseView(StudyView):
     permission_classes = (AllowAny, HasScope)
 
     def release(self) -> Release:
-        wanted: dict[str, Any] = self.kwargs
-        found = Release.objects.published().filter(study__slug=wanted["slug"], number=wanted["number"], is_public=True)
-        if not self.request.user.is_authenticated and not found.exists():
+        return self.numbered(self.kwargs["number"])
+
+    def numbered(self, number: int) -> Release:
+        slug: str = self.kwargs["slug"]
+        if not self.request.user.is_authenticated and not is_public(slug, number):
             raise NotAuthenticated
-        return release_for(self.request.user, wanted["slug"], wanted["number"])
+        return release_for(self.request.user, slug, number)
 
 
 class OneRelease(ReleaseView):
@@ -94,13 +96,28 @@ class MakePublic(StudyView):
 
 
 class Changes(ReleaseView):
-    @extend_schema(responses=ChangesShape)
+    @extend_schema(
+        parameters=[OpenApiParameter("since", int, description="number of any earlier release")],
+        responses={200: ComparedShape, 202: BeingCompared},
+    )
     def get(self, request: Request, slug: str, number: int) -> Response:
-        """What is another than in the release before: bugs, labels with their causes, names of categories."""
-        told = release_page.changes_of(self.release())
+        """What is another than in the release before: bugs, labels with their causes, names of categories.
+
+        With `since`, than in that release: answers, the codebook and files as well; 202 while a worker compares them.
+        """
+        release, since = self.release(), self.asked("since")
+        if since:
+            return self.compared(self.numbered(compared.earlier_number(release, since)), release)
+        told = release_page.changes_of(release)
         if told is None:
             raise NotFound("There is no release before this one.")
         return Response(ChangesShape(told).data)
+
+    def compared(self, since: Release, release: Release) -> Response:
+        found, after = compared.compared(since, release), compared.AGAIN_AFTER
+        if found is None:
+            return Response({"retry_after": after}, status=202, headers={"Retry-After": str(after)})
+        return Response(ComparedShape(found).data)
 
 
 class OneFile(ReleaseView):

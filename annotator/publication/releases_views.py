@@ -1,11 +1,11 @@
 """Releases: all of them, one, what changed, its files."""
 
-from typing import cast
+from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.views import redirect_to_login
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from annotator.accounts.models import User
 from annotator.adjudication.names import nameless_bugs
-from annotator.publication import actions, release_page
+from annotator.publication import actions, compared, release_page
 from annotator.publication.forms import ReleaseForm
 from annotator.publication.frozen import document
 from annotator.publication.models import Release
@@ -25,6 +25,7 @@ from annotator.studies.models import Role, Study
 from annotator.web.wake import wake
 
 TASK = "annotator.publication.tasks.release"
+LISTED = 1_000  # labels on a page
 
 
 @login_required
@@ -79,15 +80,13 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     if isinstance(found, HttpResponse):
         return found
     study = found.study
-    withholds = bool(study.my_roles and nameless_bugs(study, cast(User, request.user), study.my_roles))
+    withholds = kept_back(request, study)
     changes = release_page.changes_of(found)
     checks, passed = release_page.checks_of(found)
     about = document(found, "about.json")
     asked = request.GET.get("cite", "")
     way = asked if asked in dict(release_page.WAYS) else "bibtex"
-    context = {
-        "study": study,
-        "release": found,
+    context = around(found) | {
         "about": about,
         "licence": LICENCES[found.options["licence"]],
         "rows": document(found, "release.json")["rows"],
@@ -104,7 +103,7 @@ def release(request: HttpRequest, slug: str, number: int) -> HttpResponse:
         "checks": checks,
         "passed": passed,
         "is_lead": Role.LEAD in study.my_roles,
-        "others": Release.objects.published().filter(study=study).order_by("-number") if study.my_roles else [],
+        "numbers": Release.objects.published().filter(study=study).order_by("-number") if study.my_roles else [],
         "address": address_of(request, slug, number, "finals.parquet"),
         "csv_address": address_of(request, slug, number, "finals.csv"),
     }
@@ -117,17 +116,55 @@ def address_of(request: HttpRequest, slug: str, number: int, file: str) -> str:
 
 @require_GET
 def changes(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """Every label that is another than in the release before."""
+    """What is another than in the release before, or than in any other with `since`."""
     found = readable(request, slug, number)
     if isinstance(found, HttpResponse):
         return found
-    told = release_page.changes_of(found)
+    if since := request.GET.get("since", ""):
+        return since_other(request, found, since)
+    return render(
+        request, "publication/changes.html", around(found) | labels_shown(found, release_page.changes_of(found))
+    )
+
+
+def since_other(request: HttpRequest, release: Release, text: str) -> HttpResponse:
+    """All that is another, once a worker has compared them. The later one of the two has the page."""
+    slug, number = release.study.slug, compared.other_number(release, text)
+    other = readable(request, slug, number)
+    if isinstance(other, HttpResponse):
+        return other
+    if number > (release.number or 0):
+        return redirect(f"{reverse('publication:changes', args=[slug, number])}?since={release.number}")
+    found = compared.compared(other, release)
+    context = around(release) | {"since": other, "is_underway": found is None}
+    if found is None:
+        page = render(request, "publication/changes.html", context)
+        page.headers["Refresh"] = str(compared.AGAIN_AFTER)
+        return page
+    names = release_page.facet_names(other) | release_page.facet_names(release)
+    withholds = kept_back(request, release.study)
+    context |= labels_shown(release, found) | {"whole": release_page.shown(found, names, withholds=withholds)}
+    return render(request, "publication/changes.html", context)
+
+
+def around(release: Release) -> dict[str, object]:
+    """The release, and which others a member may compare it with."""
+    study = release.study
+    others = Release.objects.published().filter(study=study).exclude(pk=release.pk).order_by("-number")
+    return {"study": study, "release": release, "others": others if study.my_roles else []}
+
+
+def labels_shown(release: Release, told: dict[str, Any] | None) -> dict[str, object]:
     if told is None:
-        raise Http404("There is no release before this one.")
-    names = release_page.facet_names(found)
-    labels = [label | {"facet_name": names.get(label["facet"], label["facet"])} for label in told["labels"]]
-    context = {"study": found.study, "release": found, "changes": told | {"labels": labels}}
-    return render(request, "publication/changes.html", context | {"total": sum(told["counts"].values())})
+        return {}
+    names = release_page.facet_names(release)
+    labels = [label | {"facet_name": names.get(label["facet"], label["facet"])} for label in told["labels"][:LISTED]]
+    return {"changes": told | {"labels": labels}, "total": sum(told["counts"].values())}
+
+
+def kept_back(request: HttpRequest, study: Study) -> bool:
+    """Files that tell whose answer is whose, from who still decides without the names."""
+    return bool(study.my_roles and nameless_bugs(study, cast(User, request.user), study.my_roles))
 
 
 @require_GET

@@ -115,6 +115,77 @@ class ChangesShape(serializers.Serializer[Any]):
     names = ChangedName(many=True)
 
 
+class BeingCompared(serializers.Serializer[Any]):
+    retry_after = serializers.IntegerField(help_text="seconds; the header says so as well")
+
+
+class ListedBug(serializers.Serializer[Any]):
+    bug = serializers.IntegerField()
+    repository = serializers.CharField()
+    number = serializers.CharField()
+    change = serializers.CharField(help_text="added, gone or changed")
+    columns = serializers.ListField(child=serializers.CharField(), help_text="of `bugs`, that hold something else")
+
+
+class ComparedBugs(serializers.Serializer[Any]):
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="bugs added, gone and changed")
+    columns = serializers.DictField(child=serializers.IntegerField(), help_text="changed bugs by column")
+    listed = ListedBug(many=True, help_text="the first 1,000")
+
+
+class ListedAnswer(serializers.Serializer[Any]):
+    bug = serializers.IntegerField()
+    repository = serializers.CharField()
+    number = serializers.CharField()
+    round = serializers.CharField()
+    facet = serializers.CharField()
+    before = serializers.ListField(child=serializers.CharField(), help_text="of all raters, never whose")
+    after = serializers.ListField(child=serializers.CharField())
+
+
+class ComparedAnswers(serializers.Serializer[Any]):
+    """A bug, round and facet each, with the answers of all raters."""
+
+    counts = serializers.DictField(child=serializers.IntegerField(), help_text="added, gone and changed")
+    facets = serializers.DictField(child=serializers.IntegerField(), help_text="gone and changed, by facet")
+    rounds_added = serializers.DictField(child=serializers.IntegerField(), help_text="added, by round")
+    listed = ListedAnswer(many=True, help_text="gone and changed: the first 1,000")
+
+
+class ChangedWords(serializers.Serializer[Any]):
+    what = serializers.CharField()
+    was = serializers.CharField()
+    now = serializers.CharField()
+
+
+class ChangedEntry(serializers.Serializer[Any]):
+    kind = serializers.CharField(help_text="added, renamed, redefined, merged …, as between versions of the codebook")
+    facet = serializers.CharField()
+    category = serializers.CharField(help_text="permanent id; empty where it is no single category")
+    says = serializers.CharField()
+    words = ChangedWords(many=True)
+
+
+class ComparedCodebook(serializers.Serializer[Any]):
+    since = serializers.IntegerField(allow_null=True, help_text="version in the earlier release")
+    version = serializers.IntegerField(allow_null=True)
+    entries = ChangedEntry(many=True)
+
+
+class ComparedFile(serializers.Serializer[Any]):
+    path = serializers.CharField()
+    change = serializers.CharField(help_text="added, gone, changed or same")
+    before = serializers.IntegerField(allow_null=True, help_text="bytes")
+    after = serializers.IntegerField(allow_null=True, help_text="bytes")
+
+
+class ComparedShape(ChangesShape):
+    bugs = ComparedBugs(required=False, help_text="with `since`, as all that follows")
+    answers = ComparedAnswers(required=False)
+    codebook = ComparedCodebook(required=False)
+    files = ComparedFile(many=True, required=False)
+
+
 class MethodsPart(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()

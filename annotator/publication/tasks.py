@@ -2,7 +2,7 @@
 
 from celery import shared_task
 
-from annotator.publication import running
+from annotator.publication import compared, running
 from annotator.web.wake import wake_each
 
 
@@ -16,3 +16,9 @@ def release(release_id: int) -> bool:
 def sweep() -> int:
     """Find releases that nobody was woken for."""
     return wake_each("annotator.publication.tasks.release", running.left_waiting())
+
+
+@shared_task  # type: ignore[untyped-decorator]  # celery has no types
+def compare(since_id: int, release_id: int) -> bool:
+    """Compare two releases and keep what is another; compared twice it is the same."""
+    return compared.compare(since_id, release_id)
