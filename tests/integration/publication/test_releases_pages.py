@@ -195,7 +195,8 @@ def test_what_changed_is_told_with_its_cause(as_, labelled, published, lee, ada,
     page = as_(alice).get(f"{LIST}2/").content.decode()
     assert "Since release 1" in page and "every changed label" in page
     assert "Read again." in as_(alice).get(f"{LIST}2/changes/").content.decode()
-    assert as_(alice).get(f"{ONE}changes/").status_code == 404
+    assert "No release comes before this one." in as_(alice).get(f"{ONE}changes/").content.decode()
+    assert f'{LIST}2/changes/?since=1">since release 1</a>' in as_(alice).get(LIST).content.decode()
 
 
 def test_pandas_reads_a_release_by_its_address(labelled, live_server, alice, ada, lee):
