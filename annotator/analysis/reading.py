@@ -12,6 +12,7 @@ from django.db.models import Case, F, Value, When
 
 from annotator.adjudication.queries import FINAL, UNANIMOUS, final_labels, final_rounds
 from annotator.analysis.queries import NO_REPOSITORY, Code, Question, questions_of
+from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 from annotator.web.errors import BadInput
 
@@ -56,11 +57,13 @@ NESTED labeling_assignment turn ON turn.bug_id = labels.bug_id AND turn.state = 
 """
 NESTED = {"postgresql": "JOIN", "sqlite": "CROSS JOIN"}  # SQLite keeps the order of the latter: labels first
 TALLY = {
-    "postgresql": "SELECT one, other, COUNT(*) FROM ({rows}) AS met GROUP BY one, other",
+    "postgresql": "SELECT one, other, COUNT(*) FROM ({rows}{within}) AS met GROUP BY one, other",
     # it sorts what it groups, or reads a whole table in the order of the groups: what it meets is counted here, as one
     # number of both, 0 for what is not there
-    "sqlite": "SELECT group_concat((one << 32) + COALESCE(other + 1, 0)) FROM ({rows})",
+    "sqlite": "SELECT group_concat((one << 32) + COALESCE(other + 1, 0)) FROM ({rows}{within})",
 }
+Span = tuple[int, int]  # of bugs' ids, the last one not in it
+LAST = 1 << 62
 
 
 class Reading:
@@ -105,9 +108,11 @@ class Reading:
 
     # --- the labels as SQL
 
-    def select(self, question: Question) -> tuple[str, list[Any]]:
+    def select(self, question: Question, span: Span | None = None) -> tuple[str, list[Any]]:
         """A SELECT of bug and category of one facet, each pair once."""
         rows = final_labels(self.study, self.labels, names=False).filter(facet=question.id).order_by()
+        if span:
+            rows = rows.filter(bug__gte=span[0], bug__lt=span[1])
         rows = rows.values("bug_id", counted_as=self._counted_as(question))
         if question.is_many or self.labels == UNANIMOUS:
             rows = rows.distinct()
@@ -124,22 +129,44 @@ class Reading:
 
     def ask(self, sql: str, *params: Any, of: Question, and_: Question | None = None) -> list[tuple[Any, ...]]:
         """Rows of a SELECT that reads from `labels`, and from `others` where a second facet is given."""
-        labels, values = self.select(of)
-        others, more = self.select(and_) if and_ else ("SELECT 0, 0", [])
-        with roomy(), connection.cursor() as cursor:
-            cursor.execute(
-                f"WITH labels (bug_id, category_id) AS ({labels}), others (bug_id, category_id) AS ({others}) {sql}",
-                [*values, *more, *params],
-            )
-            return cursor.fetchall()  # type: ignore[no-any-return]  # the driver is untyped
+        return rows_of(*self.with_labels(sql, *params, of=of, and_=and_))
 
-    def tally(self, rows: str, *params: Any, of: Question, and_: Question | None = None) -> Counter[tuple[int, Any]]:
-        """How often a category counted under meets what else the rows hold; None where they hold nothing."""
+    def with_labels(
+        self, sql: str, *params: Any, of: Question, and_: Question | None = None, span: Span | None = None
+    ) -> tuple[str, list[Any]]:
+        labels, values = self.select(of, span)
+        others, more = self.select(and_, span) if and_ else ("SELECT 0, 0", [])
+        heads = f"labels (bug_id, category_id) AS ({labels}), others (bug_id, category_id) AS ({others})"
+        return f"WITH {heads} {sql}", [*values, *more, *params]
+
+    def tally(
+        self, rows: str, *params: Any, of: Question, and_: Question | None = None, beside: str = ""
+    ) -> Counter[tuple[int, Any]]:
+        """How often a category counted under meets what else the rows hold; None where they hold nothing.
+
+        `beside` is the column of what is joined that names the bug: a server counts the bugs in two halves, each read
+        by a process of its own.
+        """
         tops, counts = self.tops(of), Counter[tuple[int, Any]]()
-        sql = TALLY[connection.vendor].format(rows=rows.replace("NESTED", NESTED[connection.vendor]))
-        for one, other, n in counted(self.ask(sql, *params, of=of, and_=and_)):
+        told = TALLY[connection.vendor], rows.replace("NESTED", NESTED[connection.vendor])
+        parts = []
+        for span in self.spans:
+            within = f" WHERE {beside} >= {span[0]} AND {beside} < {span[1]}" if span and beside else ""
+            sql = told[0].format(rows=told[1], within=within)
+            parts.append(self.with_labels(sql, *params, of=of, and_=and_, span=span))
+        for one, other, n in counted(rows_of(*beside_each_other(parts))):
             counts[tops.get(one, one), other] += n
         return counts
+
+    @cached_property
+    def spans(self) -> list[Span | None]:
+        """Halves of the study's bugs; the one process that reads SQLite reads all."""
+        if connection.vendor == "sqlite":
+            return [None]
+        bugs = Bug.objects.filter(study=self.study).order_by("number")
+        last = bugs.last()
+        middle = bugs.filter(number__gt=last.number // 2).values_list("pk", flat=True).first() if last else None
+        return [(0, middle), (middle, LAST)] if middle else [None]
 
     # --- counts
 
@@ -165,7 +192,9 @@ class Reading:
     def places(self, question: Question) -> dict[tuple[int, str], int]:
         """Bugs by category and repository."""
         counts = Counter[tuple[int, str]]()
-        for (code, place), n in self.tally(OF_ITEMS.replace("WHAT", "item.repository_id"), of=question).items():
+        for (code, place), n in self.tally(
+            OF_ITEMS.replace("WHAT", "item.repository_id"), of=question, beside="bug.id"
+        ).items():
             counts[code, self.repositories.get(place, NO_REPOSITORY)] += n
         return dict(counts)
 
@@ -182,13 +211,13 @@ class Reading:
         """Bugs by month ("2021-03", in UTC; "" where there is no date) and category."""
         rows = OF_ITEMS.replace("WHAT", DATES[connection.vendor]).replace("WHEN", MOMENTS[moment])
         counts = Counter[tuple[str, int]]()
-        for (code, date), n in self.tally(rows, of=question).items():
+        for (code, date), n in self.tally(rows, of=question, beside="bug.id").items():
             counts[month_of(date), code] += n
         return dict(counts)
 
     def strata(self, question: Question) -> dict[tuple[int, int], int]:
         """Bugs by category and by the stratum of the sample that they were drawn in."""
-        return {(code, stratum): n for (code, stratum), n in self.tally(STRATA, of=question).items()}
+        return {(code, stratum): n for (code, stratum), n in self.tally(STRATA, of=question, beside="bug.id").items()}
 
     def shared(self, question: Question) -> dict[int, dict[int, int]]:
         """By item that holds several bugs, its labelled ones by category."""
@@ -201,9 +230,22 @@ class Reading:
         """By category, how many submitted turns of rounds that are no longer open took how many active seconds."""
         found = dict[int, Counter[int]]()
         for round_ in final_rounds(self.study).values_list("pk", flat=True):
-            for (code, seconds), n in self.tally(SECONDS, round_, of=question).items():
+            for (code, seconds), n in self.tally(SECONDS, round_, of=question, beside="turn.bug_id").items():
                 found.setdefault(code, Counter())[seconds] += n
         return found
+
+
+def beside_each_other(parts: list[tuple[str, list[Any]]]) -> tuple[str, list[Any]]:
+    """One statement of all, which a server carries out in several processes."""
+    if len(parts) == 1:
+        return parts[0]
+    return " UNION ALL ".join(f"({sql})" for sql, _ in parts), [value for _, values in parts for value in values]
+
+
+def rows_of(sql: str, params: list[Any]) -> list[tuple[Any, ...]]:
+    with roomy(), connection.cursor() as cursor:
+        cursor.execute(sql, params)
+        return cursor.fetchall()  # type: ignore[no-any-return]  # the driver is untyped
 
 
 def counted(rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:

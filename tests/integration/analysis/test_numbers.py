@@ -6,12 +6,14 @@ import random
 from collections import Counter
 
 import pytest
+from django.db import connection
 from scipy.stats import fisher_exact
 
 from annotator.adjudication.models import Resolution
 from annotator.analysis import actions
 from annotator.analysis.asked import read_asked
 from annotator.analysis.numbers import numbers
+from annotator.analysis.reading import Reading
 from annotator.analysis.relating import quantile
 from annotator.analysis.sheets import sheet_of
 from annotator.analysis.simulating import monte_carlo
@@ -394,3 +396,23 @@ def test_labels_of_an_open_round_are_nowhere(main_round, bugs, alice, bob):
     after = [ask(main_round.study, "distribution", by="cause", labels=name) for name in ("final", "unanimous", "alice")]
     assert before == after
     assert ask(main_round.study, "time", by="cause").n == 0
+
+
+def test_bugs_counted_in_halves_are_each_counted_once(settled):
+    study, rows = settled
+    reading = Reading(study)
+    if connection.vendor == "postgresql":
+        (first, middle), (same, last) = reading.spans
+        ids = set(study.bugs.values_list("pk", flat=True))
+        assert first < min(ids) < middle == same <= max(ids) < last
+    cause, stage = reading.question("cause"), reading.question("stage")
+    assert sum(reading.categories(cause).values()) == sum(reading.places(cause).values()) == len(rows)
+    assert sum(reading.months(cause, "merged").values()) == len(rows)
+    assert sum(reading.pairs(cause, stage).values()) == sum("stage" in row for row in rows)
+
+
+def test_a_study_of_one_bug_or_none_is_counted(study):
+    assert Reading(study).categories(Reading(study).questions[0]) == {}
+    (bug,) = make_bugs(study, 1)
+    settle(study, bug, {"cause": "type"})
+    assert ask(study, "distribution", by="cause").n == 1
