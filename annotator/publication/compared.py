@@ -76,11 +76,12 @@ def compare(since_id: int, release_id: int) -> bool:
     key = key_of(since, release)
     try:
         found = comparison(in_storage(files_of(since)), in_storage(files_of(release)))
+        cache.set(key, zlib.compress(json.dumps(found, ensure_ascii=False).encode()), KEPT)
     except Exception:
         cache.set(key, FAILED, FAILED_FOR)
         raise
-    cache.set(key, zlib.compress(json.dumps(found, ensure_ascii=False).encode()), KEPT)
-    cache.delete(f"{key}:asked")
+    finally:
+        cache.delete(f"{key}:asked")
     return True
 
 

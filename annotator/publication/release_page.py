@@ -44,6 +44,7 @@ BESIDE = {
     "tables.json": "counts of final labels",
 }
 SHOWN = 4  # examples of changed labels
+LISTED = 300  # bugs, and answers, on the page of two releases
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,11 @@ def change_lines(changes: dict[str, Any], facets: dict[str, str]) -> list[Change
 def shown(found: dict[str, Any], facets: dict[str, str], *, withholds: bool) -> dict[str, Any]:
     """Two releases compared, as a page shows it: facets by their names, files that differ with whether they may be had."""
     bugs, answers = found["bugs"], found["answers"]
-    listed = [each | {"facet_name": facets.get(each["facet"], each["facet"])} for each in answers["listed"]]
+    listed = [each | {"facet_name": facets.get(each["facet"], each["facet"])} for each in answers["listed"][:LISTED]]
     files = [each | {"is_withheld": withholds and tells_names(each["path"])} for each in found["files"]]
     of_files = Counter(file["change"] for file in files)
     return {
-        "bugs": bugs | {"all": sum(bugs["counts"].values())},
+        "bugs": bugs | {"listed": bugs["listed"][:LISTED], "all": sum(bugs["counts"].values())},
         "answers": answers | {"listed": listed, "all": sum(answers["facets"].values())},
         "labels": [{"name": facets.get(facet, facet), "n": n} for facet, n in found["counts"].items()],
         "codebook": found["codebook"],

@@ -9,6 +9,7 @@ import pytest
 from annotator.publication.columns import ANSWERS, BUGS
 from annotator.publication.comparing import comparison, files_between
 from annotator.publication.files import File
+from annotator.publication.release_page import shown
 from tests.unit.publication.test_changes import table
 
 
@@ -105,3 +106,17 @@ def test_the_latest_versions_of_the_codebook_are_compared_in_sentences():
 def test_files_are_compared_by_their_hashes(was, now, change, sizes):
     found = files_between([was] if was else [], [now] if now else [])
     assert found == [{"path": "a", "change": change, "before": sizes[0], "after": sizes[1]}]
+
+
+def test_all_are_counted_and_the_first_are_listed(monkeypatch):
+    monkeypatch.setattr("annotator.publication.comparing.MOST_LISTED", 2)
+    monkeypatch.setattr("annotator.publication.release_page.LISTED", 1)
+    given = [(bug, 1, "a", "cause", "API") for bug in range(1, 6)]
+    old = release_of(bugs=[(bug, {}) for bug in range(1, 6)], answers=given)
+    found = comparison(old, release_of())
+    assert (found["bugs"]["counts"]["gone"], len(found["bugs"]["listed"])) == (5, 2)
+    assert (found["answers"]["counts"]["gone"], len(found["answers"]["listed"])) == (5, 2)
+    page = shown(found | {"files": []}, {"cause": "Cause"}, withholds=False)
+    for part in ("bugs", "answers"):
+        assert (page[part]["all"], len(page[part]["listed"])) == (5, 1)
+    assert page["answers"]["listed"][0]["facet_name"] == "Cause"
