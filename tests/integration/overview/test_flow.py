@@ -3,6 +3,7 @@
 import datetime as dt
 import io
 import json
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from annotator.codebook.models import Category, Facet
 from annotator.collection.models import Finding, Harvest, Item, Window
 from annotator.labeling.actions import skip
 from annotator.labeling.models import Assignment, FurtherBug
+from annotator.overview.bugs import standing
 from annotator.overview.bugs.replacing import replace_denied
 from annotator.overview.flow.counting import flow_of
 from annotator.overview.rounds.closing import close_round
@@ -35,6 +37,7 @@ def told(study):
     """Each step with what it holds and what leaves it; what joined it has a plus."""
     flow = flow_of(study)
     adds_up(flow)
+    assert standing.counts(study) == Counter(standing.placed(study).values_list("place", flat=True))
     return {
         step.name: (
             step.n,
