@@ -4,50 +4,47 @@ Apart, since pyarrow costs every process that imports it.
 """
 
 import json
-from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from annotator.publication.arrowlines import bytes_of
-from annotator.publication.columns import NUMBER, TEXT, TIME, YES_NO, Column
+from annotator.publication.columns import NUMBER, TEXT, TIME, Column
 from annotator.publication.formats import LINE_END, LINE_ENDS
+from annotator.publication.segments import Coded, bytes_of, lines_of, segments_of
 
 TO_QUOTE = '[",\r\n]'
 TO_ESCAPE = '[\\x00-\\x1f"\\\\\u0085\u2028\u2029]'
-FEW = 4  # values to a row fewer than one in so many: each is written once and looked up
 
 
-def csv_of(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> memoryview:
-    """RFC 4180, without the header."""
-    cells = [_looked_up(batch.column(place), column, _csv_cells) for place, column in enumerate(columns)]
-    return bytes_of(pc.binary_join_element_wise(*_between(cells, "", ",", "\r\n"), ""))
+class Read:
+    """Rows as Parquet gives them. What repeats is written once."""
+
+    def __init__(self, batch: pa.RecordBatch, columns: tuple[Column, ...]) -> None:
+        self.columns = columns
+        self.encoded = [_encoded(values) for values in batch.columns]
+        coded = [Coded(len(each.dictionary), np.asarray(each.indices).astype(np.int64)) for each in self.encoded]
+        self.segments = segments_of(coded)
+
+    def csv(self) -> memoryview:
+        """RFC 4180, without the header."""
+        return bytes_of(lines_of(self.segments, list(map(_csv_cells, self.values, self.columns)), "\r\n"))
+
+    def jsonl(self) -> memoryview:
+        cells = []
+        for place, (values, column) in enumerate(zip(self.values, self.columns, strict=True)):
+            name = f"{'' if place else '{'}{json.dumps(column.name, ensure_ascii=False)}:"
+            cells.append(pc.binary_join_element_wise(name, _json_cells(values, column), ""))
+        return bytes_of(lines_of(self.segments, cells, "}\n"))
+
+    @property
+    def values(self) -> list[pa.Array]:
+        return [each.dictionary for each in self.encoded]
 
 
-def jsonl_of(batch: pa.RecordBatch, columns: tuple[Column, ...]) -> memoryview:
-    cells = [_looked_up(batch.column(place), column, _json_cells) for place, column in enumerate(columns)]
-    names = [f"{json.dumps(column.name, ensure_ascii=False)}:" for column in columns]
-    pieces: list[Any] = []
-    for place, (name, values) in enumerate(zip(names, cells, strict=True)):
-        pieces += ["," + name if place else "{" + name, values]
-    return bytes_of(pc.binary_join_element_wise(*pieces, "}\n", ""))
-
-
-def _between(cells: list[pa.Array], before: str, between: str, after: str) -> list[Any]:
-    pieces: list[Any] = [before]
-    for place, values in enumerate(cells):
-        pieces += [between, values] if place else [values]
-    return [*pieces, after]
-
-
-def _looked_up(values: pa.Array, column: Column, write: Any) -> pa.Array:
-    """What repeats is written once."""
-    if column.kind == YES_NO or len(values) < 100:
-        return write(values, column)
-    encoded = values.dictionary_encode(null_encoding="encode")
-    if len(encoded.dictionary) * FEW > len(values):
-        return write(values, column)
-    return write(encoded.dictionary, column).take(encoded.indices)
+def _encoded(values: pa.Array) -> pa.DictionaryArray:
+    """Nothing has a code too: a text is never null."""
+    return values if pa.types.is_dictionary(values.type) else values.dictionary_encode(null_encoding="encode")
 
 
 def _csv_cells(values: pa.Array, column: Column) -> pa.Array:

@@ -20,18 +20,21 @@ from annotator.sampling.models import Bug
 from annotator.studies.models import Study
 
 BUGS_AT_ONCE, TEXTS_AT_ONCE = 5000, 1000
+CLOSE = 2  # items to a bug, at most, where all between the first and the last are read
 OfBug = TypeVar("OfBug", bound=Model)
+OfItem = TypeVar("OfItem", bound=Model)
 Converters = Mapping[str, Callable[[Any], Value]]  # column's name to what makes its value
 
 
 @dataclass(frozen=True)
 class Range:
-    """Some bugs of a study, by number; `keys` are theirs, in that order."""
+    """Some bugs of a study, by number; `keys` are theirs, in that order, and `items` those of their items."""
 
     study: Study
     first: int
     last: int
     keys: list[int]
+    items: list[int]
 
     @cached_property
     def is_in_a_row(self) -> bool:
@@ -45,13 +48,23 @@ class Range:
 
     def of(self, rows: QuerySet[OfBug]) -> QuerySet[OfBug]:
         """Rows that have a bug: those of bugs in the range."""
-        near = rows.filter(bug_id__gte=min(self.keys), bug_id__lte=max(self.keys))
+        near = self.near(rows)
         if self.is_in_a_row:
             return near
         return near.filter(bug__study=self.study, bug__number__gte=self.first, bug__number__lte=self.last)
 
+    def near(self, rows: QuerySet[OfBug]) -> QuerySet[OfBug]:
+        """Without a look at the bugs, and so perhaps with rows of others that lie between."""
+        return rows.filter(bug_id__gte=min(self.keys), bug_id__lte=max(self.keys))
+
     def bugs(self) -> QuerySet[Bug]:
         return Bug.objects.filter(study=self.study, number__gte=self.first, number__lte=self.last)
+
+    def of_items(self, rows: QuerySet[OfItem], by: str = "item_id") -> QuerySet[OfItem]:
+        """Rows of the bugs' items and, where these lie close, of those between: PostgreSQL would read all items to join."""
+        first, last = min(self.items), max(self.items)
+        near = rows.filter(**{f"{by}__gte": first, f"{by}__lte": last})
+        return near if last - first < CLOSE * len(self.items) else near.filter(**{f"{by}__in": sorted(set(self.items))})
 
 
 @dataclass(frozen=True)
@@ -70,8 +83,9 @@ def ranges(study: Study, at_once: int) -> Iterator[Range]:
     last = bugs.aggregate(last=Max("number"))["last"] or 0
     for first in range(1, last + 1, at_once):
         here = bugs.filter(number__gte=first, number__lt=first + at_once).order_by("number")
-        if keys := list(here.values_list("pk", flat=True)):
-            yield Range(study, first, first + at_once - 1, keys)
+        if found := list(here.values_list("pk", "item_id")):
+            keys, items = map(list, zip(*found, strict=True))
+            yield Range(study, first, first + at_once - 1, keys, items)
 
 
 def by_range(study: Study, read: Callable[[Range], Batch], *, holds_texts: bool = False) -> Iterator[Batch]:
@@ -121,7 +135,7 @@ def lookup(
 ) -> dict[str, Looked]:
     """For each of the columns with a path: look in these rows by their primary key, which is at `by`. No key, no value."""
     columns = tuple(column for column in among if column.name in paths)
-    keys, *found = select(rows, (Column("key", TEXT, ""), *columns), {"key": "pk", **paths}, converters)
+    keys, *found = select(rows, (Column("pk", TEXT, ""), *columns), {"pk": "pk", **paths}, converters)
     return {
         column.name: Looked(
             by, dict.fromkeys((None, ""), blank(column)) | dict(zip(keys.codes, cells.values(), strict=True))

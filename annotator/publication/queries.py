@@ -57,28 +57,11 @@ DECISION = {
 }
 REVISION = {"slot": "slot", "at": "at", "act": "act", "revision": "revision", "is_current": "is_current"}
 MOVE = {"slot": "id", "at": "at", "act": "move", "note": "why", "is_current": "is_current"}
-BUG = {
-    "bug": "number",
-    "kind": "item__kind",
-    "repository": "item__repository__label",
-    "number": "item__number",
-    "key": "item__key",
-    "ordinal": "ordinal",
-    "url": "item__url",
-    "title": "item__title",
-    "state": "item__state",
-    "author": "item__author",
-    "opened_at": "item__opened_at",
-    "closed_at": "item__closed_at",
-    "merged_at": "item__merged_at",
-    "body": "item__text__body",
-    "left": "left_reason",
-    "left_note": "left_note",
-}
 REVISED = ("answered", "changed")
 ACTS = {Stand.Move.KEEP: "kept", Stand.Move.ACCEPT: "accepted", Stand.Move.PROPOSE: "proposed"}
 OfFacet = TypeVar("OfFacet", bound=Model)
 POSITION = Column("position", WHOLE, "of the facet, to sort by")
+PK = Column("pk", WHOLE, "key of the bug, as other rows have it")
 ITEM = Column("item", WHOLE, "key of the item, to find what stands beside it")
 
 
@@ -165,8 +148,9 @@ class Finals:
     def shown(self, labels: QuerySet[OfFacet]) -> QuerySet[OfFacet]:
         return without_verdict(labels, self.study) if self.verdict_is_plain else labels
 
-    def read(self, bugs: Range) -> Batch:
-        wanted = (*columns.FINALS, POSITION)
+    def read(self, bugs: Range, columns: tuple[Column, ...] = columns.FINALS) -> Batch:
+        """Under these of the table's columns, which bug, facet and slot are among."""
+        wanted = (*columns, POSITION)
         people = self.names.person(decided_by="by_id", recorded_by="recorded_by_id")
         about: Paths = {**self.names.bugs(bugs), "position": self.names.position}
         decided: Paths = {**DECISION, **about, **people, "round": self.names.rounds["round"]}
@@ -190,7 +174,8 @@ class Finals:
         """
         answered = bugs.of(Answer.objects.current())
         answered = answered.filter(round__in=self.final_rounds)
-        here = Resolution.objects.current().filter(still_meant(self.as_of), bug=OuterRef("bug"), is_stale=False)
+        settled = bugs.near(Resolution.objects.current())  # PostgreSQL would read those of all bugs for each range
+        here = settled.filter(still_meant(self.as_of), bug=OuterRef("bug"), is_stale=False)
         left = self.shown(answered.exclude(Exists(here.filter(facet=OuterRef("facet"))))).distinct()
         if self.verdict_is_plain:
             return left
@@ -280,17 +265,23 @@ def context_names(study: Study) -> list[str]:
 
 
 def bugs_of(study: Study, contexts: list[str]) -> Iterator[Batch]:
-    return by_range(study, lambda bugs: bug_rows(bugs, columns.BUGS, contexts), holds_texts=True)
+    names = Names(study)
+    return by_range(study, lambda bugs: bug_rows(names, bugs, columns.BUGS, contexts), holds_texts=True)
 
 
-def bug_rows(bugs: Range, wanted: tuple[Column, ...], contexts: list[str]) -> Batch:
+def bug_rows(names: Names, bugs: Range, wanted: tuple[Column, ...], contexts: list[str]) -> Batch:
     """Under the columns that are wanted of the table of bugs and one for each name of `contexts`."""
-    rows = bugs.bugs().order_by("number")
-    batch = select(rows, (*wanted, ITEM), BUG | {"item": "item_id"})
-    keys = zip(batch[-1].values(), batch[place(wanted, "ordinal")].values(), strict=True) if contexts else ()
+    return keyed_rows(names, bugs, wanted, contexts)[1]
+
+
+def keyed_rows(names: Names, bugs: Range, wanted: tuple[Column, ...], contexts: list[str]) -> tuple[list[Any], Batch]:
+    """The bugs' keys, as other queries give them, and their rows."""
+    about = {**names.about(bugs, wanted), "pk": "pk", "item": "item_id"}
+    *batch, keys, items = select(bugs.bugs().order_by("number"), (*wanted, PK, ITEM), about)
+    which = zip(items.values(), batch[place(wanted, "ordinal")].values(), strict=True) if contexts else ()
     beside = contexts_in(bugs) if contexts else {}
-    cells = [in_columns(beside.get(key), contexts) for key in keys]
-    return [*batch[:-1], *(plain(list(column)) for column in zip(*cells, strict=True))]
+    cells = [in_columns(beside.get(each), contexts) for each in which]
+    return keys.codes, [*batch, *(plain(list(column)) for column in zip(*cells, strict=True))]
 
 
 def contexts_in(bugs: Range) -> dict[tuple[Any, Any], dict[str, Any]]:

@@ -3,7 +3,8 @@
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import yaml
@@ -17,7 +18,7 @@ from annotator.labeling.models import Answer, Assignment, Round
 from annotator.labeling.proposals import hidden_codes
 from annotator.labeling.queries import BLIND_IS_OVER
 from annotator.publication import queries
-from annotator.publication.batches import Range, by_range, lookup, plain, select, taken
+from annotator.publication.batches import Looked, Range, by_range, constant, lookup, select, taken
 from annotator.publication.columns import (
     ANSWERS,
     BUGS,
@@ -26,6 +27,7 @@ from annotator.publication.columns import (
     SIDE_BY_SIDE,
     TEXT,
     Batch,
+    Cells,
     Column,
     Table,
     Value,
@@ -37,6 +39,7 @@ from annotator.studies.models import Study
 
 NAME = "side_by_side"
 BESIDE = ("confidence", "note")  # of a rater, after the facets
+MISSING = "–"  # the code of what a bug does not have: no key of a row
 SEPARATORS = ("|", ";", "¦", "␟")  # between several labels in a cell: the first that no label holds
 Hide = Callable[[str], str]
 
@@ -100,9 +103,8 @@ def batches(study: Study, layout: Layout) -> Iterator[Batch]:
     answers, finals = Answers(study), queries.Finals(study)
 
     def read(bugs: Range) -> Batch:
-        rows = queries.bug_rows(bugs, about, list(layout.contexts))
-        numbers = rows[0].values()
-        beside = [*cells_of(layout, answers.read(bugs), numbers), *labels_of(layout, finals.read(bugs), numbers)]
+        keys, rows = queries.keyed_rows(answers.names, bugs, about, list(layout.contexts))
+        beside = [*cells_of(layout, answers.read(bugs), keys), *labels_of(layout, finals.read(bugs, SETTLED), keys)]
         return [*rows[: len(about)], *beside, *rows[len(about) :]]
 
     return by_range(study, read)
@@ -121,7 +123,7 @@ class Answers:
         turns = bugs.of(Assignment.objects.filter(round__in=self.rounds))
         rows = bugs.of(Answer.objects.current().filter(round__in=self.rounds))
         names = {
-            **self.names.bugs(bugs),
+            "bug": Looked("bug_id", {}),  # by key: what a bug is called is not asked here
             **self.names.rounds,
             **self.names.label(),
             **self.names.person(rater="rater_id"),
@@ -130,16 +132,21 @@ class Answers:
         return of_chosen_round(select(rows.order_by(*self.order), SAID, {**names, **beside}))
 
 
-WANTED = ("bug", "round", "round_number", "rater", "facet", "category", *BESIDE)
-SAID = tuple(column for column in ANSWERS if column.name in WANTED)
+SAID = tuple(
+    column
+    for column in ANSWERS
+    if column.name in ("bug", "round", "round_number", "rater", "facet", "category", *BESIDE)
+)
+SETTLED = tuple(column for column in FINALS if column.name in ("bug", "facet", "slot", "category", "source"))
 
 
 def of_chosen_round(answers: Batch) -> Batch:
     """Of each bug the latest round that several raters answered, else the latest."""
     if len(set(answers[place(SAID, "round_number")].codes)) < 2:  # nothing to choose
         return answers
-    bugs, rounds, raters = (answers[place(SAID, name)].values() for name in ("bug", "round_number", "rater"))
-    found: dict[Value, dict[Any, set[Value]]] = defaultdict(lambda: defaultdict(set))
+    rounds, raters = (answers[place(SAID, name)].values() for name in ("round_number", "rater"))
+    bugs = answers[place(SAID, "bug")].codes
+    found: dict[Any, dict[Any, set[Value]]] = defaultdict(lambda: defaultdict(set))
     for bug, round_, rater in zip(bugs, rounds, raters, strict=True):
         found[bug][round_].add(rater)
     chosen = {bug: max(several(of_bug) or of_bug) for bug, of_bug in found.items()}
@@ -152,42 +159,61 @@ def several(raters: Mapping[Any, set[Value]]) -> list[Any]:
     return [round_ for round_, names in raters.items() if len(names) > 1]
 
 
-def cells_of(layout: Layout, answers: Batch, numbers: list[Value]) -> Batch:
+def cells_of(layout: Layout, answers: Batch, keys: list[Any]) -> Batch:
     """The round, and each rater's cells."""
-    said = {column.name: cells.values() for column, cells in zip(SAID, answers, strict=True)}
-    rounds = dict(zip(said["bug"], said["round"], strict=True))
-    given = pivoted(zip(said["rater"], said["facet"], strict=True), said["bug"], said["category"], layout.separator)
-    beside = {name: pivoted(said["rater"], said["bug"], said[name], None) for name in BESIDE}
-    out = [rounds]
+    said = named(SAID, answers)
+    bugs, raters = said["bug"].codes, said["rater"].values()
+    given = Pivot(zip(raters, said["facet"].values(), strict=True), bugs, said["category"], layout.separator)
+    turns = Pivot(raters, bugs, said[BESIDE[0]], None)
+    out = [Pivot(repeat(None, len(bugs)), bugs, said["round"], None).cells(None, keys)]
     for rater in layout.raters:
-        out += [given.get((rater, facet), {}) for facet in layout.facets]
-        out += [beside[name].get(rater, {}) for name in BESIDE]
-    return [plain([column.get(number, "") for number in numbers]) for column in out]
+        out += [given.cells((rater, facet), keys) for facet in layout.facets]
+        of_rater = turns.cells(rater, keys)
+        out += [replace(of_rater, says=with_missing(said[name])) for name in BESIDE]
+    return out
 
 
-def labels_of(layout: Layout, finals: Batch, numbers: list[Value]) -> Batch:
+def labels_of(layout: Layout, finals: Batch, keys: list[Any]) -> Batch:
     """The final labels with their sources."""
-    bugs, facets, categories, sources = (
-        finals[place(FINALS, name)].values() if finals else [] for name in ("bug", "facet", "category", "source")
-    )
-    labels = pivoted(facets, bugs, categories, layout.separator)
-    source = pivoted(facets, bugs, sources, None)
-    out = [of.get(facet, {}) for facet in layout.facets for of in (labels, source)]
-    return [plain([column.get(number, "") for number in numbers]) for column in out]
+    said = named(SETTLED, finals)
+    bugs, facets = said["bug"].codes, said["facet"].values()
+    labels = Pivot(facets, bugs, said["category"], layout.separator)
+    sources = Pivot(facets, bugs, said["source"], None)
+    return [of.cells(facet, keys) for facet in layout.facets for of in (labels, sources)]
 
 
-def pivoted(
-    keys: Iterable[Any], bugs: list[Value], values: list[Any], separator: str | None
-) -> dict[Any, dict[Value, Any]]:
-    """For each key what its bugs have: of several values all, with the separator between, or without one the first."""
-    found: dict[Any, dict[Value, Any]] = defaultdict(dict)
-    for key, bug, value in zip(keys, bugs, values, strict=True):
-        of_key = found[key]
-        if bug not in of_key:
-            of_key[bug] = value
-        elif separator is not None:
-            of_key[bug] += separator + value
-    return found
+def named(columns: tuple[Column, ...], batch: Batch) -> dict[str, Cells]:
+    some = batch or [constant("", 0) for _ in columns]
+    return {column.name: cells for column, cells in zip(columns, some, strict=True)}
+
+
+class Pivot:
+    """For each of the `by` what its bugs have: of several all, with the separator between, or without one the first."""
+
+    def __init__(self, by: Iterable[Any], bugs: list[Any], cells: Cells, separator: str | None) -> None:
+        keys = list(zip(by, bugs, strict=True))
+        self.says = with_missing(cells)
+        self.found = dict(zip(reversed(keys), reversed(cells.codes), strict=True))
+        if separator is not None and len(self.found) < len(keys):
+            self.join(keys, cells.codes, separator)
+
+    def join(self, keys: list[Any], codes: list[Any], separator: str) -> None:
+        self.found = {}
+        for key, code in zip(keys, codes, strict=True):
+            before = self.found.get(key, MISSING)
+            self.found[key] = code if before is MISSING else self.both(before, code, separator)
+
+    def both(self, code: Any, other: Any, separator: str) -> str:
+        joined = f"{code}{separator}{other}"
+        self.says[joined] = f"{self.says[code]}{separator}{self.says[other]}"
+        return joined
+
+    def cells(self, key: Any, bugs: list[Any]) -> Cells:
+        return Cells(list(map(self.found.get, zip(repeat(key), bugs), repeat(MISSING))), self.says)
+
+
+def with_missing(cells: Cells) -> dict[Any, Value]:
+    return {**cells.says, MISSING: ""}
 
 
 # --- the mapping back

@@ -325,12 +325,26 @@ def test_bugs_whose_keys_run_in_another_order_are_read_by_number(case_7, monkeyp
     assert {name: content(case_7, name, "csv") for name in TABLES} == whole
 
 
+def test_items_far_from_each_other_are_read_without_those_between(case_7, monkeypatch):
+    from annotator.collection.models import Item
+    from annotator.publication import batches
+
+    whole = {name: content(case_7, name, "csv") for name in TABLES}
+    monkeypatch.setattr(batches, "CLOSE", 0)
+    assert {name: content(case_7, name, "csv") for name in TABLES} == whole
+    first, second, third = Item.objects.order_by("pk").values_list("pk", flat=True)
+    bugs = batches.Range(case_7, 1, 3, [1, 2], [first, third])
+    assert list(bugs.of_items(Item.objects.order_by("pk"), "pk").values_list("pk", flat=True)) == [first, third]
+    monkeypatch.setattr(batches, "CLOSE", 2)
+    assert second in bugs.of_items(Item.objects.all(), "pk").values_list("pk", flat=True)
+
+
 def test_keys_in_a_row_are_those_of_the_numbers_and_of_no_other_bug():
     from annotator.publication.batches import Range
 
-    assert Range(None, 1, 3, [4, 5, 6]).is_in_a_row
-    assert not Range(None, 1, 3, [4, 6, 5]).is_in_a_row
-    assert not Range(None, 1, 3, [4, 6]).is_in_a_row
+    assert Range(None, 1, 3, [4, 5, 6], [1, 2, 3]).is_in_a_row
+    assert not Range(None, 1, 3, [4, 6, 5], [1, 2, 3]).is_in_a_row
+    assert not Range(None, 1, 3, [4, 6], [1, 2]).is_in_a_row
 
 
 def test_pseudonyms_decide_the_order_of_raters(case_7):

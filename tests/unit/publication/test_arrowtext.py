@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 
+import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as some
@@ -12,6 +13,7 @@ from annotator.publication.arrowlines import Indexed
 from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Cells, Column, Table
 from annotator.publication.formats import csv_cell, csv_pieces, json_cell, jsonl_pieces
 from annotator.publication.parquet import array_of, schema_of
+from annotator.publication.segments import Coded, lines_of, segments_of
 
 COLUMNS = (
     Column("bug", WHOLE, ""),
@@ -54,8 +56,8 @@ def cells_of(rows):
 
 
 def written(rows):
-    batch = batch_of(rows)
-    return bytes(arrowtext.csv_of(batch, COLUMNS)), bytes(arrowtext.jsonl_of(batch, COLUMNS))
+    read = arrowtext.Read(batch_of(rows), COLUMNS)
+    return bytes(read.csv()), bytes(read.jsonl())
 
 
 def at_once(rows):
@@ -77,7 +79,21 @@ def test_a_batch_is_written_as_its_rows_are(rows):
 def test_what_repeats_is_written_as_each_row_is():
     at = "2026-04-12T10:42:00.000000Z"
     rows = [(place % 3, 'a "b"', at if place % 2 else None, None, 0.5, "a,b\n") for place in range(1000)]
-    assert written(rows) == row_by_row(rows)
+    assert at_once(rows) == written(rows) == row_by_row(rows)
+
+
+def test_neighbours_are_put_together_while_few_combinations_occur():
+    every = [
+        Coded(3, np.arange(12) % 3),
+        Coded(2, np.arange(12) % 2),
+        Coded(12, np.arange(12)),
+        Coded(1, np.arange(12) * 0),
+    ]
+    segments = segments_of(every)
+    assert [(len(each.columns), each.combinations) for each in segments] == [(2, 6), (1, 12), (1, 1)]
+    texts = [pa.array(list("abc")), pa.array(["x", "y"]), pa.array(map(str, range(12))), pa.array(["!"])]
+    lines = lines_of(segments, texts, ";").to_pylist()
+    assert lines == [f"{'abc'[row % 3]},{'xy'[row % 2]},{row},!;" for row in range(12)]
 
 
 def test_no_rows_give_no_bytes():
@@ -86,7 +102,7 @@ def test_no_rows_give_no_bytes():
 
 def test_a_slice_of_a_batch_gives_its_own_lines():
     batch = batch_of([(place, "x", None, True, None, "y") for place in range(10)]).slice(4, 2)
-    assert [json.loads(line)["bug"] for line in bytes(arrowtext.jsonl_of(batch, COLUMNS)).splitlines()] == [4, 5]
+    assert [json.loads(line)["bug"] for line in bytes(arrowtext.Read(batch, COLUMNS).jsonl()).splitlines()] == [4, 5]
     assert isinstance(batch, pa.RecordBatch)
 
 
