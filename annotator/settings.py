@@ -261,7 +261,12 @@ SPECTACULAR_SETTINGS = {
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "SWAGGER_UI_SETTINGS": {"deepLinking": True, "docExpansion": "none"},  # hundreds of operations draw slowly
+    # Hundreds of operations draw slowly, so they come folded; a button that unfolds one holds no link and no other button.
+    "SWAGGER_UI_SETTINGS": """{
+        deepLinking: true,
+        docExpansion: "none",
+        plugins: [() => ({ components: { DeepLink: ({ text }) => text, CopyToClipboardBtn: () => null } })],
+    }""",
     "TAGS": [{"name": name} for name in [*GROUND, *STAGES, "intake", "overview"]],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],

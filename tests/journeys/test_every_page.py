@@ -50,7 +50,7 @@ SHORTEN = """() => {
 }"""
 NOBODY = ""
 VIEWERS = ["cedar", "alder", "maple", NOBODY]  # the lead, a rater, the adjudicator, and who is not signed in
-API_DOCS = "/api/v1/docs/"  # drawn by Swagger UI, whose buttons within buttons and colours are its own: not for axe
+API_DOCS = "/api/v1/docs/"
 CLOSED, OPEN = 2, 3  # rounds of the demo
 READ, READ_NOW = 1, 2  # its screenings, the first closed
 # There once a second factor is set up, which has a journey of its own; the last is no page and needs a key.
@@ -293,7 +293,7 @@ class Walk:
             yield f"status {response.status}"
         if not person.page.title().removesuffix("· Concord").strip():
             yield "no title of its own"
-        is_examined = templates <= self.examined or address == API_DOCS
+        is_examined = templates <= self.examined
         checks = [self.fits] if is_examined else [self.fits, self.examine]
         self.examined |= templates
         for check in checks:
