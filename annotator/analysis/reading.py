@@ -1,6 +1,5 @@
 """Counts of labels for one table at a time: each a single pass over the labels of the facets that it is about."""
 
-import datetime as dt
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,20 +26,14 @@ SELECT labels.category_id AS one, others.category_id AS other FROM labels
 JOIN others ON others.bug_id = labels.bug_id
 """
 BUGS_OF_BOTH = "SELECT COUNT(DISTINCT labels.bug_id) FROM labels JOIN others ON others.bug_id = labels.bug_id"
-OF_ITEMS = """
-SELECT labels.category_id AS one, WHAT AS other FROM labels
-NESTED sampling_bug bug ON bug.id = labels.bug_id NESTED collection_item item ON item.id = bug.item_id
+OF_PLACES = """
+SELECT labels.category_id AS one, place.WHAT AS other FROM labels
+NESTED sampling_place place ON place.bug_id = labels.bug_id
 """
 BUGS_BY_PLACE = """
-SELECT item.repository_id, COUNT(DISTINCT labels.bug_id) FROM labels
-JOIN sampling_bug bug ON bug.id = labels.bug_id JOIN collection_item item ON item.id = bug.item_id
-GROUP BY item.repository_id
+SELECT place.repository_id, COUNT(DISTINCT labels.bug_id) FROM labels
+JOIN sampling_place place ON place.bug_id = labels.bug_id GROUP BY place.repository_id
 """
-DATES = {
-    "sqlite": "CAST(substr(item.WHEN, 1, 4) || substr(item.WHEN, 6, 2) AS INTEGER)",
-    "postgresql": "(item.WHEN AT TIME ZONE 'UTC')::date",
-}
-MOMENTS = {"merged": "merged_at", "closed": "closed_at"}
 STRATA = """
 SELECT labels.category_id AS one, drawn.stratum_id AS other FROM labels
 JOIN sampling_bug bug ON bug.id = labels.bug_id
@@ -192,11 +185,12 @@ class Reading:
     def places(self, question: Question) -> dict[tuple[int, str], int]:
         """Bugs by category and repository."""
         counts = Counter[tuple[int, str]]()
-        for (code, place), n in self.tally(
-            OF_ITEMS.replace("WHAT", "item.repository_id"), of=question, beside="bug.id"
-        ).items():
+        for (code, place), n in self.of_places("repository_id", question).items():
             counts[code, self.repositories.get(place, NO_REPOSITORY)] += n
         return dict(counts)
+
+    def of_places(self, what: str, question: Question) -> Counter[tuple[int, Any]]:
+        return self.tally(OF_PLACES.replace("WHAT", what), of=question, beside="place.bug_id")
 
     def bugs_by_place(self, question: Question) -> dict[str, int]:
         """Labelled bugs by repository, each once."""
@@ -209,10 +203,9 @@ class Reading:
 
     def months(self, question: Question, moment: str) -> dict[tuple[str, int], int]:
         """Bugs by month ("2021-03", in UTC; "" where there is no date) and category."""
-        rows = OF_ITEMS.replace("WHAT", DATES[connection.vendor]).replace("WHEN", MOMENTS[moment])
         counts = Counter[tuple[str, int]]()
-        for (code, date), n in self.tally(rows, of=question, beside="bug.id").items():
-            counts[month_of(date), code] += n
+        for (code, month), n in self.of_places(f"{moment}_month", question).items():
+            counts[month_of(month), code] += n
         return dict(counts)
 
     def strata(self, question: Question) -> dict[tuple[int, int], int]:
@@ -258,11 +251,9 @@ def counted(rows: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
             yield one, other - 1 if other else None, n
 
 
-def month_of(date: dt.date | int | None) -> str:
-    """2021-03, of a day or of 202103."""
-    if date is None:
-        return ""
-    return f"{date // 100:04}-{date % 100:02}" if isinstance(date, int) else f"{date:%Y-%m}"
+def month_of(number: int | None) -> str:
+    """2021-03, of 202103."""
+    return "" if number is None else f"{number // 100:04}-{number % 100:02}"
 
 
 @contextmanager

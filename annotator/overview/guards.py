@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connections
 
-from annotator.overview import triggers
+from annotator.overview import places, triggers
 from annotator.overview.triggers import Guard, changed
 
 
@@ -153,6 +153,14 @@ GUARDS: dict[str, Guard] = {
         "a closed screening stays closed",
         when=f"OLD.state = 'closed' AND ({changed('state', 'closed_at', 'rule')})",
     ),
+    # --- bugs, whose places are copied from their items
+    "bug_without_item": Guard(
+        "sampling_bug",
+        "INSERT",
+        "a bug is one of an item that is there",
+        look="(SELECT item.id FROM collection_item item WHERE item.id = NEW.item_id) IS NULL",
+    ),
+    "bug_moved": Guard("sampling_bug", "UPDATE", "a bug stays with its item", when=changed("item_id")),
     # --- rounds
     "round_reopened": Guard(
         "labeling_round",
@@ -324,6 +332,7 @@ GUARDS: dict[str, Guard] = {
 
 def install(alias: str = "default") -> None:
     triggers.install(GUARDS, alias)
+    places.install(alias)
 
 
 def remove(alias: str = "default") -> None:
@@ -338,5 +347,5 @@ def before_migrate(using: str = "default", **_: Any) -> None:
 def after_migrate(using: str = "default", plan: Any = (), **_: Any) -> None:
     """Receiver of post_migrate."""
     tables = connections[using].introspection.table_names()
-    if all(guard.table in tables for guard in GUARDS.values()):
+    if {"sampling_place", *(guard.table for guard in GUARDS.values())} <= set(tables):
         install(using)

@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
-from annotator.collection.models import Item
+from annotator.collection.models import Item, Repository
 from annotator.studies.models import Study
 
 USER = settings.AUTH_USER_MODEL
@@ -59,6 +59,23 @@ class Bug(models.Model):
 
     def __str__(self) -> str:
         return f"bug {self.number}"
+
+
+class Place(models.Model):
+    """A bug's repository and the months of its item, as 202103 in UTC: a copy for counts that the database alone writes.
+
+    See overview.places; no foreign keys are checked of a copy.
+    """
+
+    bug = models.OneToOneField(Bug, primary_key=True, on_delete=models.CASCADE, related_name="+", db_constraint=False)
+    repository = models.ForeignKey(
+        Repository, null=True, on_delete=models.PROTECT, related_name="+", db_index=False, db_constraint=False
+    )
+    merged_month = models.IntegerField(null=True)
+    closed_month = models.IntegerField(null=True)
+
+    def __str__(self) -> str:
+        return f"place of {self.bug}"
 
 
 class Sample(models.Model):

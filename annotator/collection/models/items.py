@@ -68,9 +68,6 @@ class Item(models.Model):
             models.UniqueConstraint(fields=["study", "identity"], name="item_identity"),
             models.CheckConstraint(condition=~Q(identity=""), name="item_has_identity"),
         ]
-        indexes = [  # what labels are counted by, so that no text is read
-            models.Index(fields=["id", "repository", "merged_at", "closed_at"], name="item_placed"),
-        ]
 
     def __str__(self) -> str:
         return self.reference

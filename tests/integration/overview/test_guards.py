@@ -23,6 +23,7 @@ from annotator.overview.rounds.closing import close_round
 from annotator.publication import models as publication
 from annotator.publication.models import Release
 from annotator.reproduction.models import Environment, Log, Recipe, Run, Series
+from annotator.sampling.models import Bug
 from annotator.screening.actions import close
 from annotator.screening.models import Candidate, Outcome, Reading, Screening, Vote
 from annotator.studies.actions import change_protocol
@@ -288,6 +289,8 @@ BREAKS: dict[str, Callable[[], Any]] = {
     "outcome_early": decided_early,
     "outcome_overwritten": lambda: outcomes().update(decision="exclude"),
     "outcome_removed": lambda: outcomes().delete(),
+    "bug_without_item": lambda: Bug.objects.create(study=version().codebook.study, item_id=0, number=99),
+    "bug_moved": lambda: Bug.objects.update(item_id=0),
     "screening_reopened": lambda: Screening.objects.filter(state="closed").update(state="open", closed_at=None),
     "remark_remains": lambda: Remark.objects.all().delete(),
     "recipe_stays": lambda: (tried(), Recipe.objects.update(script="print(2)")),
