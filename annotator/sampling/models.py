@@ -74,6 +74,11 @@ class Place(models.Model):
     merged_month = models.IntegerField(null=True)
     closed_month = models.IntegerField(null=True)
 
+    class Meta:
+        indexes = [  # all that is read: PostgreSQL then takes half of the time
+            models.Index(fields=["bug", "repository", "merged_month", "closed_month"], name="place_counted"),
+        ]
+
     def __str__(self) -> str:
         return f"place of {self.bug}"
 
