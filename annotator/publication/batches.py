@@ -3,16 +3,17 @@
 A query reads keys and what differs from row to row; names are looked up by their keys.
 """
 
+import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Max, Model, QuerySet, TextField
+from django.db.models import Func, Max, Model, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from annotator.publication.columns import NUMBER, TEXT, TIME, WHOLE, YES_NO, Batch, Cells, Column, Value
@@ -98,13 +99,21 @@ def by_range(study: Study, read: Callable[[Range], Batch], *, holds_texts: bool 
 
 
 def select(
-    rows: QuerySet[Any], columns: tuple[Column, ...], paths: Paths, converters: Converters | None = None
+    rows: QuerySet[Any],
+    columns: tuple[Column, ...],
+    paths: Paths,
+    converters: Converters | None = None,
+    *,
+    together: Collection[str] = (),
 ) -> Batch:
-    """The query's rows under these columns. A column without a path is empty."""
+    """The query's rows under these columns. A column without a path is empty.
+
+    What is read at `together`, keys and short words, comes in few combinations: where the database gives text, each is
+    taken apart once.
+    """
     keys = {column.name: _key(column, path) for column in columns if (path := paths.get(column.name)) is not None}
-    asked = list(dict.fromkeys(keys.values()))
-    found = dict(zip(asked, read(rows, [_expression(*key) for key in asked]), strict=True))
-    length = len(found[asked[0]]) if asked else 0
+    found = _read_keys(rows, list(dict.fromkeys(keys.values())), together)
+    length = len(next(iter(found.values())).codes) if found else 0
     return [
         _cells(column, found[keys[column.name]], paths[column.name], (converters or {}).get(column.name))
         if column.name in keys
@@ -113,9 +122,39 @@ def select(
     ]
 
 
-def _key(column: Column, path: str | Looked) -> tuple[str, bool]:
-    """Where to read, and whether as a time."""
+Key = tuple[str, bool]  # where to read, and whether as a time
+
+
+@dataclass(frozen=True)
+class Read:
+    """What stands at a key: each row's code, and for each code the cell where it is only a part of the code."""
+
+    codes: list[Any]
+    cells: Mapping[Any, Any] | None = None
+
+
+def _key(column: Column, path: str | Looked) -> Key:
     return (path.by, False) if isinstance(path, Looked) else (path, column.kind == TIME)
+
+
+def _read_keys(rows: QuerySet[Any], keys: list[Key], together: Collection[str]) -> dict[Key, Read]:
+    joined = [key for key in keys if key[0] in together] if connection.vendor == "postgresql" else []
+    apart = [key for key in keys if key not in joined]
+    columns = read(rows, [*(_expression(*key) for key in apart), *([_record(joined)] if joined else [])])
+    found = {key: Read(codes) for key, codes in zip(apart, columns, strict=False)}
+    records = {text: _fields(text) for text in set(columns[-1])} if joined else {}
+    for place, key in enumerate(joined):
+        found[key] = Read(columns[-1], {text: fields[place] for text, fields in records.items()})
+    return found
+
+
+def _record(keys: list[Key]) -> Cast:
+    """Several cells as PostgreSQL's text of one record."""
+    return Cast(Func(*(path for path, _ in keys), function="ROW", output_field=TextField()), TextField())
+
+
+def _fields(record: str) -> list[str]:
+    return next(csv.reader([record[1:-1]], escapechar="\\", strict=True))
 
 
 def _expression(path: str, is_time: bool) -> Any:
@@ -123,11 +162,12 @@ def _expression(path: str, is_time: bool) -> Any:
     return Cast(path, TextField()) if is_time else path
 
 
-def _cells(column: Column, codes: list[Any], path: str | Looked, convert: Callable[[Any], Value] | None) -> Cells:
-    if isinstance(path, Looked):
-        return Cells(codes, path.says)
-    means = convert or MEANINGS[column.kind]
-    return Cells(codes, {code: means(code) for code in set(codes)})
+def _cells(column: Column, read: Read, path: str | Looked, convert: Callable[[Any], Value] | None) -> Cells:
+    if isinstance(path, Looked) and read.cells is None:
+        return Cells(read.codes, path.says)
+    means = path.says.__getitem__ if isinstance(path, Looked) else convert or MEANINGS[column.kind]
+    held = ((code, code) for code in set(read.codes)) if read.cells is None else read.cells.items()
+    return Cells(read.codes, {code: means(cell) for code, cell in held})
 
 
 def lookup(

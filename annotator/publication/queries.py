@@ -43,6 +43,30 @@ ANSWER = {
     "revision": "revision",
     "is_assisted": "is_assisted",
 }
+GIVEN = (
+    "round_id",
+    "rater_id",
+    "facet_id",
+    "category_id",
+    "slot",
+    "version",
+    "revision",
+    "is_assisted",
+    "is_current",
+    "act",
+)
+SETTLED = (
+    "round_id",
+    "facet_id",
+    "category_id",
+    "label_id",
+    "slot",
+    "source",
+    "by_id",
+    "recorded_by_id",
+    "reason",
+    "act",
+)
 DECISION = {
     "slot": "slot",
     "source": "source",
@@ -120,7 +144,7 @@ def answers_of(study: Study, hide: Hide = str) -> Iterator[Batch]:
         turns = bugs.of(Assignment.objects.filter(round__in=told.over))
         of_turn = lookup(turns, columns.ANSWERS, TURN, by="assignment_id", converters=named)
         answers = told.among(Answer.objects.current(), bugs).order_by(bugs.order, *order)
-        return select(answers, columns.ANSWERS, {**fixed, **names.bugs(bugs), **of_turn})
+        return select(answers, columns.ANSWERS, {**fixed, **names.bugs(bugs), **of_turn}, together=GIVEN)
 
     return by_range(study, read)
 
@@ -157,7 +181,7 @@ class Finals:
         named = {"participants": names_in}
         labels = bugs.of(self.labels).order_by(bugs.order, self.position, "slot")
         left_open = bugs.of(self.left_open)
-        settled = select(labels, wanted, {**decided, **self.names.label("label_id")}, named)
+        settled = select(labels, wanted, {**decided, **self.names.label("label_id")}, named, together=SETTLED)
         unsettled = [
             select(left_open, wanted, {**decided, **self.names.label()}, named),
             without_label(self.unsettled(bugs), wanted, {**about, **self.names.facet}),
@@ -235,7 +259,8 @@ def history_of(
 def revisions(answers: QuerySet[Answer], about: Paths) -> Batch:
     """The rationale is kept as it last stood, not by revision."""
     rows = answers.annotate(act=F("revision")).order_by("id")
-    return select(rows, columns.HISTORY, {**REVISION, **about}, {"act": lambda revision: REVISED[int(revision) > 1]})
+    acts = {"act": lambda revision: REVISED[int(revision) > 1]}
+    return select(rows, columns.HISTORY, {**REVISION, **about}, acts, together=GIVEN)
 
 
 def moves(stands: QuerySet[Stand], about: Paths) -> Batch:
@@ -249,7 +274,7 @@ def moves(stands: QuerySet[Stand], about: Paths) -> Batch:
 
 def decided(decisions: QuerySet[Resolution], about: Paths) -> Batch:
     rows = decisions.order_by("id").annotate(act=Value("decided", output_field=CharField()))
-    return select(rows, columns.HISTORY, {**DECISION, **about}, {"participants": names_in})
+    return select(rows, columns.HISTORY, {**DECISION, **about}, {"participants": names_in}, together=SETTLED)
 
 
 # --- bugs
