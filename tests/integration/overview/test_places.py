@@ -2,9 +2,11 @@
 
 import datetime as dt
 import random
+import threading
+import time
 
 import pytest
-from django.db import transaction
+from django.db import OperationalError, connection, transaction
 
 from annotator.collection.models import Item, Repository
 from annotator.overview import guards
@@ -105,3 +107,29 @@ def test_a_bug_taken_up_while_its_item_changes_has_the_place_that_it_gets(study,
     while_it_lasts(*(acts if is_first else reversed(acts)))
     assert kept() == derived()
     assert [place[1] for place in kept().values()] == [202103, 202103]
+
+
+@pytest.mark.postgresql
+@pytest.mark.django_db(transaction=True)
+def test_who_takes_up_bugs_and_who_fills_in_their_items_wait_for_each_other_in_no_ring(study):
+    items = [bug.item_id for bug in make_bugs(study, 2)]
+    Item.objects.filter(pk=items[0]).update(title="Written anew, and so behind the other in the table")
+    taken: list[object] = []
+
+    def take_up() -> None:
+        bugs = [Bug(study=study, item_id=item, ordinal=2, number=item + 10) for item in reversed(items)]
+        try:
+            taken.extend(Bug.objects.bulk_create(bugs))
+        except OperationalError as problem:
+            taken.append(problem)
+        connection.close()
+
+    with transaction.atomic():
+        Item.objects.filter(pk=items[0]).update(closed_at=MOMENTS[1])
+        beside = threading.Thread(target=take_up)
+        beside.start()
+        time.sleep(1)
+        Item.objects.filter(pk=items[1]).update(closed_at=MOMENTS[1])
+    beside.join()
+    assert [type(one) for one in taken] == [Bug, Bug]
+    assert kept() == derived()
