@@ -45,8 +45,9 @@ def refers(model: type[Model], field: str, spans: Spans) -> Iterator[bool]:
 
 
 def pointing_at(model: type[Model]) -> Iterator[tuple[type[Model], str]]:
-    """Every foreign key to the model, those without a way back included."""
+    """Every foreign key to the model, those without a way back included; not of a copy that the database keeps itself."""
     for relation in model._meta.get_fields(include_hidden=True):
         field = getattr(relation, "field", None)
-        if field is not None and relation.auto_created and (relation.one_to_many or relation.one_to_one):
+        is_key = relation.auto_created and (relation.one_to_many or relation.one_to_one)
+        if field is not None and is_key and field.db_constraint:
             yield field.model, field.name

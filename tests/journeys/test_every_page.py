@@ -289,6 +289,7 @@ class Walk:
 
     def faults_of(self, person: Any, address: str, templates: frozenset[str]) -> Iterator[str]:
         response = person.page.goto(address)
+        person.page.locator("main").first.wait_for(timeout=60_000)  # the page of the interface draws its own
         if response.status != 200:
             yield f"status {response.status}"
         if not person.page.title().removesuffix("· Concord").strip():

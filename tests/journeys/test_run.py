@@ -109,8 +109,10 @@ def test_a_worker_that_dies_is_started_again(served):
 
 def test_one_signal_ends_every_process_and_the_secret_stays(served, var, start_run):
     secret = (var / "secret").read_text()
-    family = served.family()
-    assert len(family) >= 6  # make, supervisor, broker, web server and its workers, worker
+    deadline = time.monotonic() + 60
+    while len(family := served.family()) < 6:  # make, supervisor, broker, web server and its workers, worker
+        assert time.monotonic() < deadline, family
+        time.sleep(0.2)
     served.process.send_signal(signal.SIGTERM)
     served.process.wait(30)
     assert alive(family) == set()

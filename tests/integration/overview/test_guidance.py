@@ -9,7 +9,8 @@ from annotator.codebook import tell_apart
 from annotator.labeling.models import Assignment
 from annotator.overview.guidance.settled import examples
 from annotator.overview.rounds.closing import close_round
-from tests.factories import answer, make_bugs, make_round
+from annotator.sampling.models import Bug
+from tests.factories import answer, make_round
 
 
 @pytest.fixture
@@ -53,9 +54,7 @@ def test_settled_bugs_of_the_category_are_shown_with_a_raters_reason(now, bugs, 
 def test_never_the_bug_itself_nor_another_of_its_item(study, settled, bugs, alice, bob, lee, cause):
     again = make_round(study, bugs=[bugs[0]], raters=[alice, bob], by=lee, name="Audit", kind="audit")
     assert numbers(turn(again, alice, bugs[0]), cause) == [2, 3]
-    twin = make_bugs(study, 1)[0]
-    twin.item_id, twin.ordinal = bugs[1].item_id, 2
-    twin.save()
+    twin = Bug.objects.create(study=study, item_id=bugs[1].item_id, ordinal=2, number=100)
     more = make_round(study, bugs=[twin], raters=[alice, bob], by=lee, name="Round 2")
     assert numbers(turn(more, alice, twin), cause) == [3]  # bug 1 is in an open round
 
