@@ -1,14 +1,12 @@
-"""Who asks: the session and its person, read at every request, so their SQL is written once a process."""
+"""The session of who asks, read at every request, so its SQL is written once a process."""
 
 from django.contrib.sessions.backends import db
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from annotator.accounts.models import User
 from annotator.web.prepared import Prepared
 
 SESSION = Prepared(lambda key: Session.objects.filter(session_key=key)[:1], "key")
-PERSON = Prepared(lambda pk: User.objects.filter(pk=pk)[:1], "pk")
 
 
 class SessionStore(db.SessionStore):
@@ -21,7 +19,3 @@ class SessionStore(db.SessionStore):
             self._session_key = None
             return None
         return found
-
-
-def person(pk: int) -> User | None:
-    return PERSON.first(pk=pk)

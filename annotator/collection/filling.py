@@ -28,9 +28,8 @@ def keep_threads(*, study: Study, repository: Repository, found: Sequence[copies
         item.identity = repository.identity_of(item.number or 0)
     items |= {item.number or 0: item for item in Item.objects.bulk_create(made)}
     fill = [copy for copy in found if copy not in new and items[copy.number].fetched_at is None]
-    for copy in sorted(
-        fill, key=lambda copy: items[copy.number].pk
-    ):  # whoever locks several items does it in this order
+    # whoever locks several items does it in this order
+    for copy in sorted(fill, key=lambda copy: items[copy.number].pk):
         _described(items[copy.number], copy).save()
     pairs = [(items[copy.number], copy) for copy in (*new, *fill)]
     _keep_parts(pairs)

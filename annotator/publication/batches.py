@@ -162,12 +162,12 @@ def _expression(path: str, is_time: bool) -> Any:
     return Cast(path, TextField()) if is_time else path
 
 
-def _cells(column: Column, read: Read, path: str | Looked, convert: Callable[[Any], Value] | None) -> Cells:
-    if isinstance(path, Looked) and read.cells is None:
-        return Cells(read.codes, path.says)
+def _cells(column: Column, found: Read, path: str | Looked, convert: Callable[[Any], Value] | None) -> Cells:
+    if isinstance(path, Looked) and found.cells is None:
+        return Cells(found.codes, path.says)
     means = path.says.__getitem__ if isinstance(path, Looked) else convert or MEANINGS[column.kind]
-    held = ((code, code) for code in set(read.codes)) if read.cells is None else read.cells.items()
-    return Cells(read.codes, {code: means(cell) for code, cell in held})
+    held = ((code, code) for code in set(found.codes)) if found.cells is None else found.cells.items()
+    return Cells(found.codes, {code: means(cell) for code, cell in held})
 
 
 def lookup(

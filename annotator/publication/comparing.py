@@ -74,11 +74,7 @@ class Answers:
 
     def compare(self, bug: int, was: list[Row], now: list[Row]) -> None:
         row = (now or was)[0]
-        if (
-            was
-            and now
-            and Counter(each["category_uid"] for each in was) == Counter(each["category_uid"] for each in now)
-        ):
+        if was and now and uids(was) == uids(now):
             return
         change = CHANGED if was and now else ADDED if now else GONE
         self.counts[change] += 1

@@ -43,30 +43,12 @@ ANSWER = {
     "revision": "revision",
     "is_assisted": "is_assisted",
 }
-GIVEN = (
-    "round_id",
-    "rater_id",
-    "facet_id",
-    "category_id",
-    "slot",
-    "version",
-    "revision",
-    "is_assisted",
-    "is_current",
-    "act",
-)
-SETTLED = (
-    "round_id",
-    "facet_id",
-    "category_id",
-    "label_id",
-    "slot",
-    "source",
-    "by_id",
-    "recorded_by_id",
-    "reason",
-    "act",
-)
+OFTEN_OF_ANSWER = (  # few combinations of these occur
+    "round_id", "rater_id", "facet_id", "category_id", "slot", "version", "revision", "is_assisted", "is_current", "act",
+)  # fmt: skip
+OFTEN_OF_DECISION = (
+    "round_id", "facet_id", "category_id", "label_id", "slot", "source", "by_id", "recorded_by_id", "reason", "act",
+)  # fmt: skip
 DECISION = {
     "slot": "slot",
     "source": "source",
@@ -144,7 +126,7 @@ def answers_of(study: Study, hide: Hide = str) -> Iterator[Batch]:
         turns = bugs.of(Assignment.objects.filter(round__in=told.over))
         of_turn = lookup(turns, columns.ANSWERS, TURN, by="assignment_id", converters=named)
         answers = told.among(Answer.objects.current(), bugs).order_by(bugs.order, *order)
-        return select(answers, columns.ANSWERS, {**fixed, **names.bugs(bugs), **of_turn}, together=GIVEN)
+        return select(answers, columns.ANSWERS, {**fixed, **names.bugs(bugs), **of_turn}, together=OFTEN_OF_ANSWER)
 
     return by_range(study, read)
 
@@ -181,7 +163,7 @@ class Finals:
         named = {"participants": names_in}
         labels = bugs.of(self.labels).order_by(bugs.order, self.position, "slot")
         left_open = bugs.of(self.left_open)
-        settled = select(labels, wanted, {**decided, **self.names.label("label_id")}, named, together=SETTLED)
+        settled = select(labels, wanted, {**decided, **self.names.label("label_id")}, named, together=OFTEN_OF_DECISION)
         unsettled = [
             select(left_open, wanted, {**decided, **self.names.label()}, named),
             without_label(self.unsettled(bugs), wanted, {**about, **self.names.facet}),
@@ -260,7 +242,7 @@ def revisions(answers: QuerySet[Answer], about: Paths) -> Batch:
     """The rationale is kept as it last stood, not by revision."""
     rows = answers.annotate(act=F("revision")).order_by("id")
     acts = {"act": lambda revision: REVISED[int(revision) > 1]}
-    return select(rows, columns.HISTORY, {**REVISION, **about}, acts, together=GIVEN)
+    return select(rows, columns.HISTORY, {**REVISION, **about}, acts, together=OFTEN_OF_ANSWER)
 
 
 def moves(stands: QuerySet[Stand], about: Paths) -> Batch:
@@ -274,7 +256,7 @@ def moves(stands: QuerySet[Stand], about: Paths) -> Batch:
 
 def decided(decisions: QuerySet[Resolution], about: Paths) -> Batch:
     rows = decisions.order_by("id").annotate(act=Value("decided", output_field=CharField()))
-    return select(rows, columns.HISTORY, {**DECISION, **about}, {"participants": names_in}, together=SETTLED)
+    return select(rows, columns.HISTORY, {**DECISION, **about}, {"participants": names_in}, together=OFTEN_OF_DECISION)
 
 
 # --- bugs

@@ -26,10 +26,8 @@ class Bug(models.Model):
         DUPLICATE = "duplicate", "Duplicate"
         WITHDRAWN = "withdrawn", "Withdrawn"
 
-    FOR_GOOD = (
-        Left.DUPLICATE,
-        Left.WITHDRAWN,
-    )  # nothing of it is asked any more; what is no bug may be looked at again
+    # nothing of it is asked any more; what is no bug may be looked at again
+    FOR_GOOD = (Left.DUPLICATE, Left.WITHDRAWN)
 
     study = models.ForeignKey(Study, on_delete=models.PROTECT, related_name="bugs")
     item = models.ForeignKey(Item, on_delete=models.PROTECT, related_name="bugs")

@@ -1,6 +1,7 @@
 """The page of the REST interface, once Swagger UI has drawn it."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.journeys.acts import sign_in, with_password
 
@@ -20,4 +21,4 @@ def test_an_operation_is_unfolded_and_tried(sit_down, accessible, fits, alice):
     accessible(page)
     fits(page)
     page.get_by_role("button", name="Execute").click()
-    page.locator(".live-responses-table").get_by_text("alice").first.wait_for()
+    expect(page.locator(".live-responses-table")).to_contain_text('"username": "alice"', timeout=60_000)

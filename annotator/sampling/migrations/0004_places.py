@@ -39,5 +39,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
             ],
+            options={
+                "indexes": [
+                    models.Index(fields=["bug", "repository", "merged_month", "closed_month"], name="place_counted"),
+                ],
+            },
         ),
     ]
